@@ -1,0 +1,1 @@
+"""SingleFlight beside its peers on PyPI: who is right, and what a call costs."""

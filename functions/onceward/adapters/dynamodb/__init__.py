@@ -1,0 +1,1 @@
+"""The ``Store`` port in DynamoDB: keys, codecs, conditions and the stores of each concern."""

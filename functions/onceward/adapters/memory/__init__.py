@@ -1,0 +1,1 @@
+"""The ports in memory: shipped for users' tests and for simulation; one event loop, nothing durable."""

@@ -1,0 +1,69 @@
+"""The operator's kill switches: no send of a kind, to a provider, or at all, while its name is off.
+
+They are one item of the accounts table. A worker reads it before a send unless it has read it within five seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from onceward.cli.operator import Where, operator
+from onceward.cli.show import say, told_facts
+from onceward.domain.switching import is_switch
+
+app = typer.Typer(name="switch", help="Stop sends, of a kind or all (for the operator).", no_args_is_help=True)
+
+
+def _name(text: str | None) -> str | None:
+    """Refuse what names no switch."""
+    if text is not None and not is_switch(text):
+        raise typer.BadParameter("a switch is all, provider:<name> or kind:<name>, as kind:document.analyze")
+    return text
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="all, provider:<name> or kind:<name>.")]
+MaybeName = Annotated[str | None, typer.Argument(metavar="NAME", callback=_name, help="One switch; else all of them.")]
+Table = Annotated[str | None, typer.Option(metavar="NAME", help="The accounts table; else --stage or --stack says it.")]
+Stage = Annotated[str | None, typer.Option(metavar="NAME", help="A deployed stage, whose stack names the table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
+
+
+@app.command()
+def off(
+    context: typer.Context, *, name: Name, table: Table = None, stage: Stage = None, as_json: AsJson = False
+) -> None:
+    """Stop sends. Calls that are under way end as they end; jobs wait, and no attempt of theirs is used up."""
+    with operator(context, Where(table=table, stage=stage)) as accounts:
+        _print(accounts.ask(accounts.store.switch(name, is_on=False)), as_json=as_json)
+        say("known to every worker in five seconds; a send that was journaled before may still leave for ten more")
+
+
+@app.command()
+def on(
+    context: typer.Context, *, name: Name, table: Table = None, stage: Stage = None, as_json: AsJson = False
+) -> None:
+    """Let sends go on. Jobs that wait come back by themselves, within minutes."""
+    with operator(context, Where(table=table, stage=stage)) as accounts:
+        _print(accounts.ask(accounts.store.switch(name, is_on=True)), as_json=as_json)
+
+
+@app.command()
+def show(
+    context: typer.Context, *, name: MaybeName = None, table: Table = None, stage: Stage = None, as_json: AsJson = False
+) -> None:
+    """Print what is off, and, beside it, which circuit breakers are open."""
+    with operator(context, Where(table=table, stage=stage)) as accounts:
+        known = accounts.ask(accounts.store.switched_off())
+        _print(known if name is None else known & {name}, as_json=as_json)
+        for one in accounts.ask(accounts.store.list_breakers()) if name is None else ():
+            if one.opened_at is not None and one.probe_at is not None:
+                say(
+                    f"breaker open: {one.name} since {one.opened_at.isoformat()}, next probe {one.probe_at.isoformat()}"
+                )
+
+
+def _print(names: frozenset[str], *, as_json: bool) -> None:
+    """What is off."""
+    told_facts({"off": sorted(names)}, as_json=as_json)

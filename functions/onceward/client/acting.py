@@ -1,0 +1,164 @@
+"""The story of an agent's action: ask under one key until the record answers, with a rising attempt.
+
+Whatever becomes of a request, repeating it is safe: the operation's id is its key. A lost answer, a refusal for load
+and "in progress" alike are asked again; a conflict, a failure and a missing permission are not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from pydantic import BaseModel, JsonValue
+
+from onceward.client.answers import NoAnswer, Reply, api_error, read_answer
+from onceward.client.exceptions import (
+    ActionCancelled,
+    ActionFailed,
+    ActionParked,
+    ActionUnfinished,
+    ConnectionFailed,
+)
+from onceward.client.request import Request, quoted_key
+from onceward.client.results import SETTLED
+from onceward.client.retrying import asked_delay, decide_retry
+from onceward.client.stories import LONGEST_HOLD, UNASKED_PAUSE, Send, Story, exchange
+from onceward.client.target import Target
+from onceward.wire.action_views import ActionAnswer, ActionList, ActionView
+from onceward.wire.idempotency_key import HEADER
+
+ACTIONS = "/agent-actions"
+IN_PROGRESS = "operation_in_progress"
+CONFLICT = 409
+
+type Arguments = Mapping[str, JsonValue] | BaseModel
+
+
+def act(
+    target: Target, action: str, arguments: Arguments, operation_id: str, run_id: str | None, timeout: float | None
+) -> Story[ActionAnswer]:
+    """Let it be done once, and tell how it ended.
+
+    Raises ``ActionFailed``, ``ActionParked``, ``ActionUnfinished`` when the time is over (it goes on), and what a
+    request raises.
+    """
+    end = None if timeout is None else target.monotonic() + timeout
+    attempt, failures, pause = 0, 0, 0.0
+    while True:
+        attempt += 1
+        left = LONGEST_HOLD if end is None else max(0.0, end - target.monotonic() - pause)
+        hold = min(LONGEST_HOLD, left)
+        came = yield Send(perform(action, arguments, operation_id, run_id, attempt, hold), pause)
+        told = _standing(came, target)
+        if told is not None and told.status in SETTLED:
+            return _ended(told)
+        if told is None and not _is_in_progress(came):
+            failures += 1
+            pause = _pause_after_failure(came, failures, target)
+            continue
+        failures = 0
+        if end is not None and target.monotonic() >= end:
+            raise ActionUnfinished(operation_id)
+        asked = asked_delay(came.headers, target.now()) if isinstance(came, Reply) else None
+        pause = UNASKED_PAUSE if asked is None else asked.total_seconds()
+        pause = pause if end is None else min(pause, max(0.0, end - target.monotonic()))
+
+
+def get_action(target: Target, operation_id: str) -> Story[ActionView]:
+    """How an operation stands, each transport attempt included."""
+    request = Request(method="GET", path=_path(operation_id))
+    return read_answer((yield from exchange(target, request)), ActionView, target)
+
+
+def list_actions(target: Target, run_id: str, limit: int | None, cursor: str | None) -> Story[ActionList]:
+    """One page of a run's operations, newest first."""
+    asked = {"run_id": run_id, "limit": limit, "cursor": cursor}
+    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    request = Request(method="GET", path=f"{ACTIONS}?{query}")
+    return read_answer((yield from exchange(target, request)), ActionList, target)
+
+
+def approve_action(target: Target, operation_id: str, fingerprint: str, why: str) -> Story[ActionAnswer]:
+    """Let an operation that waits for it be sent; takes the scope ``ops``."""
+    request = _post(f"{_path(operation_id)}/approve", {"fingerprint": fingerprint, "why": why}, {})
+    return read_answer((yield from exchange(target, request)), ActionAnswer, target)
+
+
+def reset_action(target: Target, operation_id: str, epoch: int, why: str) -> Story[ActionAnswer]:
+    """Run an operation that failed in this epoch again, in a new one; takes the scope ``ops``."""
+    request = _post(f"{_path(operation_id)}/reset", {"epoch": epoch, "why": why}, {})
+    return read_answer((yield from exchange(target, request)), ActionAnswer, target)
+
+
+def perform(
+    action: str, arguments: Arguments, operation_id: str, run_id: str | None, attempt: int, hold: float
+) -> Request:
+    """One request for an action; raises ``MalformedKey``."""
+    plain = arguments.model_dump(mode="json", by_alias=True) if isinstance(arguments, BaseModel) else dict(arguments)
+    body = {"operation_id": operation_id, "attempt": attempt, "action": action, "arguments": plain}
+    body |= {} if run_id is None else {"run_id": run_id}
+    headers = {HEADER: quoted_key(operation_id)}
+    headers |= {"prefer": f"wait={int(hold)}"} if hold >= 1 else {}
+    return _post(ACTIONS, body, headers, hold)
+
+
+def _standing(came: Reply | NoAnswer, target: Target) -> ActionAnswer | None:
+    """The operation, if that is what was answered."""
+    return read_answer(came, ActionAnswer, target) if isinstance(came, Reply) and came.is_success else None
+
+
+def _is_in_progress(came: Reply | NoAnswer) -> bool:
+    """Whether the server says that the operation is known and has not ended."""
+    if not isinstance(came, Reply) or came.status != CONFLICT:
+        return False
+    try:
+        told = json.loads(came.body)
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("code") == IN_PROGRESS
+
+
+def _pause_after_failure(came: Reply | NoAnswer, failures: int, target: Target) -> float:
+    """Seconds until the same operation is asked for again; raises ``ApiError`` or ``ConnectionFailed`` for no more."""
+    reply = came if isinstance(came, Reply) else None
+    again = decide_retry(
+        status=reply.status if reply else None,
+        headers=reply.headers if reply else {},
+        tries=failures,
+        max_retries=target.max_retries,
+        draw=target.draw(),
+        now=target.now(),
+    )
+    if again is not None:
+        return again
+    if isinstance(came, Reply):
+        raise api_error(came, target)
+    why = f"{type(came.cause).__name__}, {failures} tries"
+    raise ConnectionFailed(f"no answer from {target.base_url} ({why})") from came.cause
+
+
+def _ended(told: ActionAnswer) -> ActionAnswer:
+    """A success as it is; raises ``ActionParked`` where nobody knows, ``ActionFailed`` for any other end."""
+    match told.status:
+        case "succeeded":
+            return told
+        case "cancelled":
+            raise ActionCancelled(told)
+        case "needs_review":
+            raise ActionParked(told)
+        case _:
+            raise ActionFailed(told)
+
+
+def _post(path: str, body: Mapping[str, object], headers: Mapping[str, str], hold: float = 0.0) -> Request:
+    """A JSON body; NaN is no JSON and raises ``ValueError`` here instead of a 400 there."""
+    content = json.dumps(body, allow_nan=False).encode("ascii")
+    return Request(
+        method="POST", path=path, headers={"content-type": "application/json", **headers}, content=content, hold=hold
+    )
+
+
+def _path(operation_id: str) -> str:
+    """An operation's path; whatever its id holds stays inside its one segment."""
+    return f"{ACTIONS}/{quote(operation_id, safe='')}"

@@ -1,0 +1,39 @@
+"""Approve an action that waits for it: one transaction, then its message; the same approval again changes nothing.
+
+Dying after the write loses a message: the row is due, and the sweeper sends it.
+"""
+
+from __future__ import annotations
+
+from onceward.domain.action_records import ActionWord, Word, word_place
+from onceward.domain.approving import Approval, approve_ops, is_awaiting
+from onceward.domain.job import Job
+from onceward.domain.names import Identity, TenantId
+from onceward.domain.transaction import Refused
+from onceward.errors import ArgumentsChanged, NotAwaitingApproval, StoreBusy
+from onceward.usecases.read_action import find_action_job
+from onceward.usecases.submit_job import Intake, dispatch_job
+
+TRIES = 5  # each lost race means that the job moved on; five in a row, and the person may ask again
+
+
+async def approve_action(
+    ports: Intake, tenant_id: TenantId, identity: Identity, *, fingerprint: str, by: str, why: str
+) -> Job:
+    """Let the action be sent, and return its row; raises ``ArgumentsChanged`` and ``NotAwaitingApproval``."""
+    for _ in range(TRIES):
+        job = await find_action_job(ports.store, ports.clock, tenant_id, identity)
+        if job.fingerprint != fingerprint:
+            raise ArgumentsChanged("these are not the arguments that the operation has")
+        said = await ports.store.get_cold(tenant_id, job.job_id, word_place(job.epoch, Word.APPROVE))
+        if isinstance(said, ActionWord):
+            return job
+        if not is_awaiting(job) or job.deadline_at <= ports.clock.now():
+            raise NotAwaitingApproval(f"the operation is {job.state}")
+        approval = Approval(by=by, why=why, fingerprint=fingerprint, now=ports.clock.now(), timing=ports.timing)
+        reply = await ports.store.transact(approve_ops(job, approval), ports.ids.token())
+        if not isinstance(reply, Refused):
+            after = await find_action_job(ports.store, ports.clock, tenant_id, identity)
+            await dispatch_job(ports.queue, after)
+            return after
+    raise StoreBusy("the operation kept moving while it was being approved")

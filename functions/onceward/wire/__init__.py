@@ -1,0 +1,1 @@
+"""What crosses a boundary: requests, responses, problems and messages, and the rules of reading them."""

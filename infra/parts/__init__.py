@@ -1,0 +1,1 @@
+"""The parts that the stacks are put together from; each decides one thing and says why."""

@@ -1,0 +1,1 @@
+"""The stacks: state, which outlives every deploy, and service, which can be made anew."""

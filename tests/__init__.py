@@ -1,0 +1,1 @@
+"""Tests, cheapest first; ``support`` holds what several of them share."""

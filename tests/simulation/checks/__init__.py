@@ -1,0 +1,1 @@
+"""The sentences of the invariants, by what they look at."""

@@ -1,0 +1,223 @@
+"""Play a scenario: clients ask and ask again, workers and sweepers work, until all is quiet; then judge."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from onceward.domain.names import Fingerprint, Identity, JobId
+from onceward.errors import BudgetExceeded, InfrastructureError, KeyReused, RateLimited
+from onceward.handlers.sweeper import sweep_and_gauge
+from onceward.usecases.cancel_job import cancel_job
+from onceward.usecases.submit_job import Kept, Submission
+from tests.simulation.acting import submit
+from tests.simulation.bell import until_done
+from tests.simulation.bug import NO_BUG, Bug
+from tests.simulation.checks.promised import CANARY
+from tests.simulation.faults import Boundary, Counter, Fault, Plan
+from tests.simulation.invariants import Checker
+from tests.simulation.process import Died
+from tests.simulation.resolving import resolve
+from tests.simulation.scenario import (
+    CLIENT_PATIENCE,
+    CLIENT_RETRY,
+    LIVENESS_SECONDS,
+    MOST_TRIES,
+    OLD_CODE_SECONDS,
+    Scenario,
+)
+from tests.simulation.scheduler import VirtualLoop, simulate
+from tests.simulation.tables import SimStore
+from tests.simulation.turns import Turns
+from tests.simulation.world import TENANT, Accepted, World
+
+NEXT_MINUTE = 60.0  # seconds: no Retry-After of a rate limit is longer
+MOST_WAKES = 5  # more rounds of late messages than a plan of six faults can make
+LEFTOVERS_SECONDS = 3 * 3600.0  # a message that nobody acknowledged comes back by the queue's own visibility (42 min)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run came to: what it crossed, which faults struck, what was violated, how many checks were made.
+
+    ``ends``: state and attempts of each job, the oldest first.
+    """
+
+    trace: tuple[Boundary, ...]
+    struck: tuple[tuple[Boundary, Fault], ...]
+    violations: tuple[str, ...]
+    checks: int
+    ended_at: float
+    ends: tuple[tuple[str, int], ...] = ()
+
+
+def play(
+    scenario: Scenario,
+    plan: Plan | None = None,
+    seed: int = 0,
+    bug: Bug = NO_BUG,
+    turns: Turns | None = None,
+    tables: Callable[[VirtualLoop], SimStore] = SimStore,
+) -> Run:
+    """One run, the same for the same arguments; one that breaks the harness's own rules has failed too."""
+
+    async def main(loop: VirtualLoop) -> Run:
+        loop.turns = turns
+        counter = Counter(plan or Plan())
+        world = World(loop=loop, scenario=scenario, seed=seed, counter=counter, bug=bug, tables=tables)
+        checker = Checker(world)
+        await _live(world, checker)
+        checker.at_the_end()
+        return Run(
+            trace=tuple(counter.trace),
+            struck=tuple(counter.struck),
+            violations=tuple(checker.violations),
+            checks=checker.checks,
+            ended_at=loop.time(),
+            ends=tuple((str(row.state), row.attempts) for row in world.store.rows.values()),
+        )
+
+    try:
+        return simulate(main, seed or None)
+    except AssertionError as error:  # a deadlock, no end, tasks left behind
+        what = f"{type(error).__name__}: {error}"
+        return Run(trace=(), struck=(), violations=(what,), checks=0, ended_at=0.0)
+
+
+async def _live(world: World, checker: Checker) -> None:
+    """From the first request until nothing moves any more; a late message may wake a review once more."""
+    await world.open_account()
+    polling = world.loop.create_task(world.events.poll())
+    switching = world.loop.create_task(world.throw_switch())
+    try:
+        also = [] if world.scenario.also is None else [world.scenario.also(world)]
+        await _sweeping(world, asyncio.gather(*(ask(world, key) for key in world.scenario.requests), *also))
+        await _come_to_rest(world, checker)
+        for _ in range(world.scenario.redrives):
+            world.queue.redrive(copies=world.scenario.copies)
+            await _come_to_rest(world, checker)
+        for verdicts in world.scenario.verdicts:
+            await _sweeping(world, asyncio.gather(*(resolve(world, name, after) for name, after in verdicts)))
+            await _come_to_rest(world, checker)
+    except TimeoutError:
+        checker.blame(1, "messages or processes are left long after the jobs have ended")
+    finally:
+        await _end(polling)
+        await _end(switching)
+        await asyncio.gather(*world.counter.late)
+    world.counter.is_over = True
+    if world.is_anything_due():
+        process = world.process("sweep")
+        await process.run(sweep_and_gauge(world.sweeper(process)))
+
+
+async def _come_to_rest(world: World, checker: Checker) -> None:
+    """Until every job is final and no message is left; raises ``TimeoutError`` for messages that stay."""
+    for _ in range(MOST_WAKES):
+        await _sweeping(world, _until_final(world, checker))
+        async with asyncio.timeout(LEFTOVERS_SECONDS):
+            await world.until_idle()
+        if checker.is_all_final():
+            break
+
+
+async def _sweeping(world: World, until: Awaitable[object]) -> None:
+    """Wait, with the sweeper on its schedule."""
+    schedule = world.loop.create_task(world.sweep_on_schedule())
+    try:
+        await until
+    finally:
+        await _end(schedule)
+
+
+async def ask(world: World, request: str) -> None:
+    """One client: ``key`` or ``key/text``; it repeats a request with the same key until it hears an answer."""
+    key, _, text = request.partition("/")
+    wish = submission(world.scenario.kind, key, text or CANARY)
+    for _ in range(MOST_TRIES):
+        task = world.start_api(lambda intake: submit(intake, wish))
+        await until_done(task, CLIENT_PATIENCE)
+        answer = "504"
+        if task.done():
+            answer = _answer(world, key, task)
+        world.answers.append((request, answer))
+        cancel_at = world.scenario.cancel_at
+        if answer == "202" and cancel_at is not None and key in (world.scenario.cancelling or (key,)):
+            await cancel(world, world.accepted[-1].job_id, cancel_at)
+        if answer in ("202", "402", "409"):
+            return
+        await asyncio.sleep(NEXT_MINUTE if answer == "429" else CLIENT_RETRY)
+
+
+async def cancel(world: World, job_id: JobId, after: float) -> None:
+    """The client cancels its job, and asks again until it hears an answer."""
+    await asyncio.sleep(after)
+    for _ in range(MOST_TRIES):
+        task = world.start_api(
+            lambda intake: cancel_job(
+                intake.store, intake.queue, intake.clock, intake.ids, tenant_id=TENANT, job_id=job_id
+            )
+        )
+        await until_done(task, CLIENT_PATIENCE)
+        if task.done() and task.exception() is None and not isinstance(task.result(), Died):
+            return
+        await asyncio.sleep(CLIENT_RETRY)
+
+
+def identity_under(key: str) -> Identity:
+    """The name of the row that a request under a key is."""
+    digest = hashlib.sha256(f"{TENANT}/{key}".encode()).digest()
+    return Identity(base64.b32encode(digest).decode()[:26])
+
+
+def submission(kind: str, key: str, text: str) -> Submission:
+    """The request under a key, as the handler would pass it on."""
+    return Submission(
+        tenant_id=TENANT,
+        identity=identity_under(key),
+        fingerprint=Fingerprint(hashlib.sha256(text.encode()).hexdigest()),
+        kind=kind,
+        input={"text": text},
+        created_by="client",
+    )
+
+
+def _answer(world: World, key: str, task: asyncio.Task[Kept | Died]) -> str:
+    """The status that the handler would answer with."""
+    try:
+        kept = task.result()
+    except KeyReused:
+        return "409"
+    except BudgetExceeded:
+        return "402"
+    except RateLimited:
+        return "429"
+    except InfrastructureError:
+        return "503"
+    if isinstance(kept, Died):
+        return "502"
+    world.accepted.append(Accepted(key, kept.job.job_id, world.loop.time()))
+    return "202"
+
+
+async def _until_final(world: World, checker: Checker) -> None:
+    """Until every job that was stored has ended, or the bound on that has passed since the last fault was over."""
+    began = world.loop.time()
+    while not checker.is_all_final():
+        quiet_since = max((boundary.at for boundary, _ in world.counter.struck), default=0.0) + OLD_CODE_SECONDS
+        left = max(quiet_since, checker.last_created_at, began) + LIVENESS_SECONDS - world.loop.time()
+        left += world.scenario.patience
+        if left <= 0:
+            checker.blame(1, "a job has not ended within the stated bound")
+            return
+        world.ended.clear()
+        await world.ended.wait(min(left, 30.0))
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel one of the world's own tasks and wait for it."""
+    task.cancel()
+    await until_done(task)

@@ -1,0 +1,62 @@
+"""A way to the emulated AWS account on which answers get lost: microburst, a proxy that breaks what it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from onceward.local.cloud import LocalCloud
+from onceward.local.environment import SYSTEM_PATH
+from onceward.local.places import DEV_PROGRAMS
+from onceward.local.server import LOOPBACK, Server, free_port
+
+
+@dataclass(frozen=True, slots=True)
+class LossyPath:
+    """The proxy at ``url``; without a rule it passes everything on."""
+
+    url: str
+
+    def lose_answers(self, operation: str, times: int = 1, *, service: str = "dynamodb") -> None:
+        """Let the next requests happen and close their connections instead of answering."""
+        self._rule(service, operation, times, {"response": {"abort_bytes": 0}})
+
+    def lose_requests(self, operation: str, times: int = 1, *, service: str = "dynamodb") -> None:
+        """Close the next requests' connections before anything happens."""
+        self._rule(service, operation, times, {"reset": True})
+
+    def _rule(self, service: str, operation: str, times: int, what: dict[str, object]) -> None:
+        rule = {"service": service, "operation": operation, "times": times, **what}
+        httpx.post(f"{self.url}/_microburst/rules", json=[rule], trust_env=False).raise_for_status()
+
+
+@pytest.fixture(scope="module")
+def lossy(ministack: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LossyPath]:
+    """A proxy of this module's own before the session's account."""
+    with lossy_path(ministack, tmp_path_factory.mktemp("lossy")) as path:
+        yield path
+
+
+@contextmanager
+def lossy_path(cloud: LocalCloud, folder: Path) -> Iterator[LossyPath]:
+    """Run a proxy before an emulated account."""
+    port = free_port()
+    command = [str(DEV_PROGRAMS / "microburst"), "--upstream", cloud.endpoint_url, "--port", str(port)]
+    server = Server(
+        name="lossy",
+        folder=folder,
+        port=port,
+        command=[*command, "--host", LOOPBACK],
+        environment={"PATH": f"{DEV_PROGRAMS}:{SYSTEM_PATH}", "HOME": str(folder)},
+        health="/_microburst/health",
+    )
+    server.start()
+    try:
+        yield LossyPath(server.url)
+    finally:
+        server.stop()

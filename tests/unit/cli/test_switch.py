@@ -1,0 +1,52 @@
+"""The operator's kill switches, over an emulated accounts table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.emulators import dynamodb_at, make_tables
+from tests.unit.cli.command import Ended, command
+
+
+@pytest.fixture
+def table(moto_aws: None) -> str:
+    """An accounts table of its own."""
+    return make_tables(dynamodb_at()).accounts
+
+
+def switch(table: str, *arguments: str) -> Ended:
+    """Run one of the commands on it."""
+    return command("switch", *arguments, "--table", table)
+
+
+def test_names_go_off_and_on(table: str) -> None:
+    """Each command prints what is off after it; show prints it without a change."""
+    assert json.loads(switch(table, "show", "--json").out) == {"off": []}
+    assert json.loads(switch(table, "off", "kind:document.analyze", "--json").out) == {"off": ["kind:document.analyze"]}
+    ended = switch(table, "off", "all", "--json")
+    assert (ended.code, json.loads(ended.out)) == (0, {"off": ["all", "kind:document.analyze"]})
+    assert "five seconds" in ended.err
+    assert json.loads(switch(table, "on", "all", "--json").out) == {"off": ["kind:document.analyze"]}
+    assert json.loads(switch(table, "show", "kind:document.analyze", "--json").out) == {
+        "off": ["kind:document.analyze"]
+    }
+    assert json.loads(switch(table, "show", "provider:openai", "--json").out) == {"off": []}
+
+
+def test_a_person_reads_what_is_off(table: str) -> None:
+    """JSON is for whoever asks for it."""
+    assert switch(table, "show").out == "off  none\n"
+    assert switch(table, "off", "all").out == "off  all\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("off",), ("off", "openai"), ("on", "kind:"), ("show", "tenant:acme"), ("flip",)]
+)
+def test_slip_switches_nothing(table: str, arguments: tuple[str, ...]) -> None:
+    """Exit code 2 and one reason; a name that nothing goes by is no switch."""
+    ended = switch(table, *arguments)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert dynamodb_at().scan(TableName=table)["Items"] == []

@@ -1,0 +1,141 @@
+"""Answers of OpenAI, and of what speaks its dialect, as they were met in the wild."""
+
+from __future__ import annotations
+
+from onceward.domain.records import Usage
+from tests.unit.providers.scripted_server import error
+from tests.unit.providers.wire_bodies import AZURE_FILTER, CDN_PAGE, VLLM, Case, chat, counted, responses
+
+OPENAI: tuple[Case, ...] = (
+    Case(id="PR-01", dialect="openai", body=chat(counted(12, 5)), usage=Usage(input=12, output=5)),
+    Case(
+        id="PR-02",
+        dialect="openai",
+        body=chat(counted(75, 51), None, tool_calls=[{"id": "call_1"}], finish_reason="tool_calls"),
+        code="tools",
+        usage=Usage(input=75, output=51),
+    ),
+    Case(
+        id="PR-04",
+        dialect="openai",
+        status=404,
+        body=error("model_not_found"),
+        error_class="permanent",
+        code="model_not_found",
+    ),
+    Case(
+        id="PR-05",
+        dialect="openai",
+        status=429,
+        body=error("insufficient_quota", "insufficient_quota"),
+        error_class="quota_exhausted",
+        code="provider_quota_exhausted",
+    ),
+    Case(
+        id="PR-06",
+        dialect="openai",
+        status=429,
+        body=error("rate_limit_exceeded", "tokens"),
+        error_class="rate_limited",
+        code="rate_limited",
+    ),
+    Case(
+        id="PR-08",
+        dialect="openai",
+        status=400,
+        body=error("context_length_exceeded"),
+        error_class="permanent",
+        code="document_too_long",
+    ),
+    Case(
+        id="PR-09",
+        dialect="openai",
+        status=401,
+        body=error("invalid_api_key"),
+        error_class="permanent",
+        code="provider_auth",
+    ),
+    Case(
+        id="PR-10",
+        dialect="openai",
+        status=400,
+        body=AZURE_FILTER,
+        error_class="policy_rejected",
+        code="content_filtered",
+    ),
+    Case(
+        id="PR-14",
+        dialect="openai",
+        body=chat(counted(90, 11), None, refusal="I can't help with that."),
+        error_class="policy_rejected",
+        code="model_refused",
+        usage=Usage(input=90, output=11),
+    ),
+    Case(
+        id="PR-15",
+        dialect="openai",
+        body=chat(counted(210, 100), '{"query":"family photos","items":[{"url":"https://e', finish_reason="length"),
+        error_class="invalid_output",
+        code="truncated_output",
+        usage=Usage(input=210, output=100),
+    ),
+    Case(
+        id="PR-18",
+        dialect="openai",
+        body=responses("server_error"),
+        error_class="outcome_unknown",
+        code="provider_answer_unknown",
+    ),
+    Case(
+        id="PR-19",
+        dialect="openai",
+        body=responses("invalid_prompt"),
+        error_class="permanent",
+        code="provider_refused_request",
+    ),
+    Case(
+        id="PR-22",
+        dialect="openai",
+        body=chat(counted(20_212, 931, cached=16_298)),
+        usage=Usage(input=20_212, cached=16_298, output=931),
+    ),
+    Case(
+        id="PR-25",
+        dialect="openai",
+        body=chat(counted(100, 1_200, reasoning=1_100)),
+        usage=Usage(input=100, output=1_200, reasoning=1_100),
+    ),
+    Case(id="PR-53", dialect="openai", status=400, body=VLLM, error_class="permanent", code="provider_refused_request"),
+    Case(
+        id="PR-54",
+        dialect="openai",
+        status=404,
+        body={"error": "model not found"},
+        error_class="permanent",
+        code="provider_not_found",
+    ),
+    Case(
+        id="PR-55",
+        dialect="openai",
+        status=503,
+        body={"error": "Server overloaded"},
+        error_class="transient",
+        code="provider_overloaded",
+    ),
+    Case(
+        id="PR-56",
+        dialect="openai",
+        status=520,
+        body=CDN_PAGE,
+        error_class="outcome_unknown",
+        code="provider_answer_unknown",
+    ),
+    Case(
+        id="PR-61",
+        dialect="openai",
+        status=500,
+        body=error(None, "server_error"),
+        error_class="outcome_unknown",
+        code="provider_error",
+    ),
+)
