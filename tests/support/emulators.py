@@ -1,19 +1,24 @@
 """AWS for tests, on loopback: a ministack of their own, moto in this process, and the tables as the stack makes them.
 
 ministack is for everything about concurrency, transactions and tokens. moto is quick and good for one thread at a
-time: its backend lets two threads win one conditional write.
+time: of two, both can win one conditional write, and a read can fail because a write changes its dictionary meanwhile.
+So its requests are answered one after another here, and nothing about races is asked of it.
 """
 
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import boto3
 import pytest
+from botocore.awsrequest import AWSPreparedRequest
 from botocore.config import Config
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.common_types import TYPE_RESPONSE
 
 from onceward.adapters.dynamodb.client import CONFIG
 from onceward.adapters.dynamodb.table import Tables
@@ -25,6 +30,18 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import GlobalSecondaryIndexTypeDef, KeySchemaElementTypeDef
 
 _numbers = itertools.count(1)
+
+_moto_answers = threading.RLock()
+_answer = BotocoreStubber.process_request
+
+
+def _answer_alone(self: BotocoreStubber, request: AWSPreparedRequest) -> TYPE_RESPONSE | None:
+    """Answer one of moto's requests while no other is: a worker's threads ask several at once."""
+    with _moto_answers:
+        return _answer(self, request)
+
+
+BotocoreStubber.process_request = _answer_alone  # type: ignore[method-assign]
 
 KEYS: list[KeySchemaElementTypeDef] = [
     {"AttributeName": "pk", "KeyType": "HASH"},
