@@ -52,6 +52,9 @@ class Report:
         )
 
 
+type Tally = Callable[[Report], list[str]]  # adds to the sums of a run and tells what was found, in lines
+
+
 def anything(boundary: Boundary, fault: Fault) -> bool:
     """No restriction on which faults are tried."""
     return True

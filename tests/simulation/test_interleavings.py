@@ -13,7 +13,7 @@ import pytest
 
 from onceward.usecases.sweep import sweep
 from onceward.wire.messages import wakeup_body
-from tests.simulation.explore import Report
+from tests.simulation.explore import Tally
 from tests.simulation.interleave import interleave
 from tests.simulation.model import Script
 from tests.simulation.process import Process
@@ -66,16 +66,16 @@ RACES = (
 
 
 @pytest.mark.parametrize(("story", "most"), RACES, ids=[story.name for story, _ in RACES])
-def test_every_interleaving_keeps_every_invariant(story: Scenario, most: int, tally: Callable[[Report], None]) -> None:
+def test_every_interleaving_keeps_every_invariant(story: Scenario, most: int, tally: Tally) -> None:
     """Three preemptions for three processes, four for two: of most races that is all there is."""
     report = interleave(story, most)
     print(f"{story.name}, up to {most} preemptions: {report}")
 
-    tally(report)
+    assert tally(report) == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("story", "most"), RACES, ids=[story.name for story, _ in RACES])
-def test_one_preemption_more_keeps_every_invariant(story: Scenario, most: int, tally: Callable[[Report], None]) -> None:
+def test_one_preemption_more_keeps_every_invariant(story: Scenario, most: int, tally: Tally) -> None:
     """Four preemptions for three processes, five for two."""
-    tally(interleave(story, most + 1))
+    assert tally(interleave(story, most + 1)) == []

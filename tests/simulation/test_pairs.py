@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.simulation.catalogue import ONE_CALL, PAIRED, SAME_KEY, TARGETS, all_stories, story_of
-from tests.simulation.explore import Explorer, Report, Share, share_of_commit
+from tests.simulation.explore import Explorer, Share, Tally, share_of_commit
 from tests.simulation.scenario import Scenario
 from tests.simulation.taking_turns import in_turn, name_of
 
@@ -20,7 +18,6 @@ SHARE = 400  # of the other pairs; more would not fit into the minutes that a te
 PARTS_OF_A_TARGET = 96  # a part of all four in each `make test`: smaller ones, so that it stays within minutes
 TURNS = 24  # commits until each part had its turn in `make test`: all of them at once take a quarter of an hour
 
-type Tally = Callable[[Report], None]
 
 pytestmark = pytest.mark.timeout(1800)  # a story has a thousand plans, and the machine may have others to run
 
@@ -29,30 +26,29 @@ pytestmark = pytest.mark.timeout(1800)  # a story has a thousand plans, and the 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_pair_of_create_run_and_settle_keeps_every_invariant(part: int, tally: Tally) -> None:
     """A second fault at every boundary that the run with the first one comes by."""
-    tally(Explorer(scenario=story_of(ONE_CALL)).pairs(part=Share(part, PARTS)))
+    assert tally(Explorer(scenario=story_of(ONE_CALL)).pairs(part=Share(part, PARTS))) == []
 
 
 @pytest.mark.parametrize("part", in_turn(range(PARTS), 2, str))
 def test_every_pair_of_creates_that_race_for_a_key_keeps_every_invariant(part: int, tally: Tally) -> None:
     """One part of two with each commit: three clients, one key, and another body under it."""
-    tally(Explorer(scenario=story_of(SAME_KEY)).pairs(part=Share(part, PARTS)))
+    assert tally(Explorer(scenario=story_of(SAME_KEY)).pairs(part=Share(part, PARTS))) == []
 
 
 @pytest.mark.parametrize("part", in_turn(range(PARTS_OF_A_TARGET), PARTS_OF_A_TARGET, str))
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_pair_of_an_action_keeps_every_invariant(name: str, part: int, tally: Tally) -> None:
     """For each kind of target: no effect twice, none lost where the target can tell, whatever two faults come."""
-    tally(Explorer(scenario=story_of(name)).pairs(part=Share(part, PARTS_OF_A_TARGET)))
+    assert tally(Explorer(scenario=story_of(name)).pairs(part=Share(part, PARTS_OF_A_TARGET))) == []
 
 
 OTHERS = [one for one in all_stories() if one.name not in PAIRED + TARGETS]
 
 
-@pytest.mark.timeout(1800)  # a thousand plans of the longest stories, and the machine has others to run
 @pytest.mark.parametrize("story", in_turn(OTHERS, TURNS, name_of))
 def test_a_share_of_the_other_pairs_keeps_every_invariant(story: Scenario, tally: Tally) -> None:
     """Which share is chosen by the commit, so that every commit tries others; ``make prove ALL=1`` tries all.
 
     Of a long story it is a smaller one: pairs grow with the square of its length.
     """
-    tally(Explorer(scenario=story).drawn_pairs(share_of_commit(SHARE)))
+    assert tally(Explorer(scenario=story).drawn_pairs(share_of_commit(SHARE))) == []

@@ -37,17 +37,22 @@ class Full(FakeSpawn):
         raise OSError(28, "No space left on device")
 
 
-async def deliver_while(world: WorkerWorld, deps: Deps, slots: asyncio.Semaphore, wait: timedelta) -> None:
-    """One delivery, whose only slot comes free after so long; the heartbeat keeps its lease."""
-    await slots.acquire()
+def a_delivery(world: WorkerWorld) -> Delivery:
+    """A message of the job, received in an invocation that ends in hours."""
     world.queue.put("{}")
-    one = Delivery(
+    return Delivery(
         tenant_id=TENANT,
         job_id=JOB_ID,
         receipt=world.queue.receive()[-1].receipt,
         receive_count=1,
         invocation_ends=world.clock.monotonic() + 9_000,
     )
+
+
+async def deliver_while(world: WorkerWorld, deps: Deps, slots: asyncio.Semaphore, wait: timedelta) -> None:
+    """One delivery, whose only slot comes free after so long; the heartbeat keeps its lease."""
+    await slots.acquire()
+    one = a_delivery(world)
 
     async def free() -> None:
         for _ in range(20):
@@ -114,14 +119,7 @@ async def test_later_step_that_finds_no_slot_goes_on_in_its_attempt(has_maybe: b
     world.provider.script = [LOST] if has_maybe else []
     await world.create()
     slots = asyncio.Semaphore(1)
-    world.queue.put("{}")
-    one = Delivery(
-        tenant_id=TENANT,
-        job_id=JOB_ID,
-        receipt=world.queue.receive()[-1].receipt,
-        receive_count=1,
-        invocation_ends=world.clock.monotonic() + 9_000,
-    )
+    one = a_delivery(world)
 
     async def pass_time() -> None:
         for _ in range(40):
