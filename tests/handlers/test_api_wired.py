@@ -31,7 +31,7 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tables]:
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "onceward-api")
-    caches = (api._api, tenant_token._trigger, sweeper._environment)
+    caches = (api._api, tenant_token._trigger, sweeper._passes)
     with mock_aws():
         made = make_tables(dynamodb_at())
         boto3.client("s3").create_bucket(Bucket="bucket")

@@ -104,7 +104,7 @@ def deployed(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Iter
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "onceward")
-    caches = (api._api, worker._worker, sweeper._environment)
+    caches = (api._api, worker._worker, sweeper._passes)
     with mock_aws():
         tables = make_tables(dynamodb_at())
         boto3.client("s3").create_bucket(Bucket="bucket")

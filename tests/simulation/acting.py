@@ -1,44 +1,19 @@
-"""An agent and an operator in a simulation: ask for an action and be noted, approve it, reset it after it failed."""
+"""An operator in a simulation: approves an action, and resets it after it failed."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from typing import Any
 
-from onceward.domain.action_records import Seen, Word, word_place
-from onceward.errors import ArgumentsChanged, InfrastructureError, KeyReused, NotFailed, RequestError
-from onceward.usecases.actions import PREFIX
-from onceward.usecases.approve_action import approve_action
-from onceward.usecases.note_attempt import Transport, note_attempt
-from onceward.usecases.read_action import find_action_job
-from onceward.usecases.reset_action import reset_action
-from onceward.usecases.submit_job import Intake, Kept, Submission, submit_job
-from tests.simulation.process import Died
-from tests.simulation.scenario import CLIENT_PATIENCE, CLIENT_RETRY
-from tests.simulation.world import TENANT, World
+from onceward.domain.action_records import Word, word_place
+from tests.simulation.asking import ask_until_heard
+from tests.simulation.doors import OPERATOR, Deed, Heard
+from tests.simulation.scenario import CLIENT_RETRY
+from tests.simulation.world import World
 
-TOLD = Transport(by="client", run_id="run-1")
 THINKING = 3.0  # seconds in which a person looks at what it is
 MOST_TRIES = 40  # of a person who means it: longer than any outage here
 OTHER_ARGUMENTS = "0" * 64
-
-type Deed = Callable[[Intake], Coroutine[Any, Any, object]]
-
-
-async def submit(intake: Intake, wish: Submission) -> Kept:
-    """What the door does with a request: submit it and, of an action, keep what this attempt came to."""
-    if not wish.kind.startswith(PREFIX):
-        return await submit_job(intake, wish)
-    try:
-        kept = await submit_job(intake, wish)
-    except KeyReused:
-        job = await find_action_job(intake.store, intake.clock, wish.tenant_id, wish.identity)
-        await note_attempt(intake.store, intake.clock, intake.ids, job, TOLD, Seen.REFUSED)
-        raise
-    came_to = Seen.CREATED if kept.is_new else Seen.REPLAYED
-    await note_attempt(intake.store, intake.clock, intake.ids, kept.job, TOLD, came_to)
-    return kept
 
 
 async def approve(world: World) -> None:
@@ -51,15 +26,9 @@ async def approve(world: World) -> None:
     row = waiting[0]
     await asyncio.sleep(THINKING)
 
-    async def vainly(intake: Intake) -> None:
-        try:
-            await _approved(intake, row.identity, OTHER_ARGUMENTS)
-        except ArgumentsChanged:
-            return
-        raise AssertionError("other arguments were approved")
-
-    await _until_answered(world, vainly)
-    await _until_answered(world, lambda intake: _approved(intake, row.identity, row.fingerprint))
+    vain = await _say(world, world.scenario.door.approve(world, row, OTHER_ARGUMENTS))
+    assert vain is None or vain.code is not None, "other arguments were approved"
+    await _say(world, world.scenario.door.approve(world, row, row.fingerprint))
 
 
 async def reset(world: World) -> None:
@@ -68,16 +37,9 @@ async def reset(world: World) -> None:
         if any(row.state == "needs_review" for row in world.store.rows.values()):
             return
         await asyncio.sleep(CLIENT_RETRY)
-    identity = ended[0].identity
     await asyncio.sleep(THINKING)
-
-    async def again(intake: Intake) -> None:
-        try:
-            await reset_action(intake, TENANT, identity, epoch=1, by="operator", why="simulated")
-        except NotFailed:
-            return
-
-    await asyncio.gather(_until_answered(world, again), _until_answered(world, again))
+    again = world.scenario.door.reset(world, ended[0], 1)
+    await asyncio.gather(_say(world, again), _say(world, again))
 
 
 async def approve_and_reset(world: World) -> None:
@@ -100,25 +62,6 @@ def watch_what_is_sent(world: World) -> None:
         world.model.on_arrival.append(look)
 
 
-async def _approved(intake: Intake, identity: Any, fingerprint: str) -> None:
-    await approve_action(intake, TENANT, identity, fingerprint=fingerprint, by="operator", why="simulated")
-
-
-async def _until_answered(world: World, deed: Deed) -> None:
+async def _say(world: World, deed: Deed) -> Heard | None:
     """The same command until it says what became of it."""
-    for _ in range(MOST_TRIES):
-        task = world.start_api(deed, "operator")
-        await asyncio.wait((task,), timeout=CLIENT_PATIENCE)
-        if task.done() and _is_answered(task):
-            return
-        await asyncio.sleep(CLIENT_RETRY)
-
-
-def _is_answered(task: asyncio.Task[object]) -> bool:
-    """Whether the person knows enough to stop asking."""
-    try:
-        return not isinstance(task.result(), Died)
-    except InfrastructureError:
-        return False
-    except RequestError:  # it was cancelled, or has ended otherwise
-        return True
+    return await ask_until_heard(world, deed, OPERATOR, MOST_TRIES)

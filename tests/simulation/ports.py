@@ -24,20 +24,20 @@ class SimClock:
     """A process's clock: the loop's time, its wall clock off by the process's skew."""
 
     def __init__(self, process: Process) -> None:
-        """Of this process."""
-        self._process = process
+        """Of this ``process``."""
+        self.process = process
 
     def now(self) -> datetime:
         """The wall clock, cut to milliseconds."""
-        return wall(self._process.loop.time() + self._process.skew)
+        return wall(self.process.loop.time() + self.process.skew)
 
     def monotonic(self) -> float:
         """Virtual seconds."""
-        return self._process.loop.time()
+        return self.process.loop.time()
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait; a frozen process wakes when it thaws."""
-        await self._process.loop.pause(duration.total_seconds())
+        await self.process.loop.pause(duration.total_seconds())
 
 
 class SimIds:

@@ -7,12 +7,10 @@ import asyncio
 from pydantic import JsonValue
 
 from onceward.domain.states import Resolution
-from onceward.errors import AnswerArrived, InfrastructureError, RequestError, ReviewLooking
-from onceward.usecases.resolve_job import Verdict, resolve_job
-from tests.simulation.bell import until_done
-from tests.simulation.process import Died
-from tests.simulation.scenario import CLIENT_PATIENCE, CLIENT_RETRY, MOST_TRIES
-from tests.simulation.world import TENANT, World
+from onceward.usecases.resolve_job import Verdict
+from tests.simulation.asking import ask_until_heard
+from tests.simulation.doors import OPERATOR, TENANT, WHY
+from tests.simulation.world import World
 
 GIVEN: JsonValue = {"answers": ["found by a person"]}
 
@@ -27,34 +25,11 @@ async def resolve(world: World, name: str, after: float) -> None:
             job_id=row.job_id,
             resolution=resolution,
             epoch=row.epoch,
-            by="operator",
-            why="simulated",
+            by=OPERATOR,
+            why=WHY,
             result=GIVEN if resolution is Resolution.ACCEPT else None,
             may_pay_twice=True,
         )
-        await _until_answered(world, verdict)
-
-
-async def _until_answered(world: World, verdict: Verdict) -> None:
-    """The same command until it says what became of it; a look that runs, or an answer that came, is waited for."""
-    for _ in range(MOST_TRIES):
-        task = world.start_api(lambda intake: resolve_job(intake, verdict), "operator")
-        await until_done(task, CLIENT_PATIENCE)
-        if task.done() and _is_answered(world, task):
-            return
-        await asyncio.sleep(CLIENT_RETRY)
-
-
-def _is_answered(world: World, task: asyncio.Task[object]) -> bool:
-    """Whether the person knows enough to stop asking."""
-    try:
-        done = task.result()
-    except (ReviewLooking, AnswerArrived, InfrastructureError):
-        return False
-    except RequestError as refused:
-        world.answers.append(("resolve", refused.code))
-        return True
-    if isinstance(done, Died):
-        return False
-    world.answers.append(("resolve", "200"))
-    return True
+        heard = await ask_until_heard(world, world.scenario.door.resolve(world, verdict), OPERATOR)
+        if heard is not None:
+            world.answers.append(("resolve", heard.code or str(heard.status)))

@@ -14,6 +14,7 @@ from onceward.domain.tally import Limits
 from onceward.domain.timing import Timing
 from onceward.usecases.registry import Registry
 from onceward.usecases.submit_job import NO_LIMITS
+from tests.simulation.doors import Door, StoryDoor
 from tests.simulation.kinds import ONE_CALL, TARIFF
 from tests.simulation.model import NONE, ModelLine, Script
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 TIMING = Timing()
+STORY_DOOR = StoryDoor()
 NO_FLIGHT_LIMITS = FlightLimits()  # as far as a story goes
 FUNCTION_SECONDS = 420.0  # the worker's own timeout: longer than an attempt and what follows it
 MAX_RECEIVE_COUNT = 50  # 2 x the most attempts (20) + 10, as the stack asserts
@@ -50,7 +52,9 @@ class Scenario:
     ``most_in_flight``: of the tenant's jobs; ``breaker``: the workers' circuit breakers, if they have any;
     ``flight_limits``: beyond which a job runs on its own.
 
-    ``line``: how the provider is spoken to; ``patience``: seconds that its work takes beyond the stated bound.
+    ``door``: how clients come in; ``by_handlers``: worker and sweeper are entered where Lambda enters them, not at the
+    stories right behind their handlers; ``line``: how the provider is spoken to; ``patience``: seconds that its work
+    takes beyond the stated bound.
 
     What a story brings along if data is not enough: ``kinds``: registers a story's own kinds;
     ``also``: what happens beside the clients' requests, such as an operator's deed (it may wait on the world's loop
@@ -79,6 +83,8 @@ class Scenario:
     off: tuple[float, float] | None = None
     worker_tariff: int = TARIFF
     odd_lookups: int = 0
+    door: Door = STORY_DOOR
+    by_handlers: bool = False
     line: type[ModelLine] = ModelLine
     patience: float = 0.0
     verdicts: tuple[tuple[tuple[str, float], ...], ...] = ()

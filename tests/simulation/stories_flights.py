@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from onceward.domain.coalescing import CoalesceBy, FlightLimits, OnEmpty
 from onceward.usecases.registry import Registry
+from tests.simulation.doors import identity_under
 from tests.simulation.kinds import SHARED
 from tests.simulation.model import LOOKUP, Script
 from tests.simulation.scenario import Scenario
-from tests.simulation.story import identity_under
 
 if TYPE_CHECKING:
     from onceward.domain.job import Job

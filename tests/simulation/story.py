@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from onceward.domain.names import Fingerprint, Identity, JobId
-from onceward.errors import BudgetExceeded, InfrastructureError, KeyReused, RateLimited
-from onceward.handlers.sweeper import sweep_and_gauge
-from onceward.usecases.cancel_job import cancel_job
-from onceward.usecases.submit_job import Kept, Submission
-from tests.simulation.acting import submit
+from onceward.domain.names import JobId
+from tests.simulation.asking import ask_once, ask_until_heard
 from tests.simulation.bell import until_done
 from tests.simulation.bug import NO_BUG, Bug
 from tests.simulation.checks.promised import CANARY
+from tests.simulation.entrances import swept
 from tests.simulation.faults import Boundary, Counter, Fault, Plan
 from tests.simulation.invariants import Checker
-from tests.simulation.process import Died
 from tests.simulation.resolving import resolve
-from tests.simulation.scenario import (
-    CLIENT_PATIENCE,
-    CLIENT_RETRY,
-    LIVENESS_SECONDS,
-    MOST_TRIES,
-    OLD_CODE_SECONDS,
-    Scenario,
-)
+from tests.simulation.scenario import CLIENT_RETRY, LIVENESS_SECONDS, MOST_TRIES, OLD_CODE_SECONDS, Scenario
 from tests.simulation.scheduler import VirtualLoop, simulate
 from tests.simulation.tables import SimStore
 from tests.simulation.turns import Turns
-from tests.simulation.world import TENANT, Accepted, World
+from tests.simulation.world import Accepted, World
 
+RATE_LIMITED = 429
 NEXT_MINUTE = 60.0  # seconds: no Retry-After of a rate limit is longer
 MOST_WAKES = 5  # more rounds of late messages than a plan of six faults can make
 LEFTOVERS_SECONDS = 3 * 3600.0  # a message that nobody acknowledged comes back by the queue's own visibility (42 min)
@@ -111,7 +99,7 @@ async def _live(world: World, checker: Checker) -> None:
     world.counter.is_over = True
     if world.is_anything_due():
         process = world.process("sweep")
-        await process.run(sweep_and_gauge(world.sweeper(process)))
+        await process.run(swept(world, process))
 
 
 async def _come_to_rest(world: World, checker: Checker) -> None:
@@ -136,71 +124,25 @@ async def _sweeping(world: World, until: Awaitable[object]) -> None:
 async def ask(world: World, request: str) -> None:
     """One client: ``key`` or ``key/text``; it repeats a request with the same key until it hears an answer."""
     key, _, text = request.partition("/")
-    wish = submission(world.scenario.kind, key, text or CANARY)
+    deed = world.scenario.door.create(world, key, text or CANARY)
     for _ in range(MOST_TRIES):
-        task = world.start_api(lambda intake: submit(intake, wish))
-        await until_done(task, CLIENT_PATIENCE)
-        answer = "504"
-        if task.done():
-            answer = _answer(world, key, task)
-        world.answers.append((request, answer))
-        cancel_at = world.scenario.cancel_at
-        if answer == "202" and cancel_at is not None and key in (world.scenario.cancelling or (key,)):
-            await cancel(world, world.accepted[-1].job_id, cancel_at)
-        if answer in ("202", "402", "409"):
+        heard = await ask_once(world, deed)
+        world.answers.append((request, str(heard.status)))
+        if heard.job_id is not None:
+            world.accepted.append(Accepted(key, heard.job_id, world.loop.time()))
+            cancel_at = world.scenario.cancel_at
+            if cancel_at is not None and key in (world.scenario.cancelling or (key,)):
+                await cancel(world, heard.job_id, cancel_at)
+        is_limited = heard.status == RATE_LIMITED
+        if heard.is_final and not is_limited:
             return
-        await asyncio.sleep(NEXT_MINUTE if answer == "429" else CLIENT_RETRY)
+        await asyncio.sleep(NEXT_MINUTE if is_limited else CLIENT_RETRY)
 
 
 async def cancel(world: World, job_id: JobId, after: float) -> None:
     """The client cancels its job, and asks again until it hears an answer."""
     await asyncio.sleep(after)
-    for _ in range(MOST_TRIES):
-        task = world.start_api(
-            lambda intake: cancel_job(
-                intake.store, intake.queue, intake.clock, intake.ids, tenant_id=TENANT, job_id=job_id
-            )
-        )
-        await until_done(task, CLIENT_PATIENCE)
-        if task.done() and task.exception() is None and not isinstance(task.result(), Died):
-            return
-        await asyncio.sleep(CLIENT_RETRY)
-
-
-def identity_under(key: str) -> Identity:
-    """The name of the row that a request under a key is."""
-    digest = hashlib.sha256(f"{TENANT}/{key}".encode()).digest()
-    return Identity(base64.b32encode(digest).decode()[:26])
-
-
-def submission(kind: str, key: str, text: str) -> Submission:
-    """The request under a key, as the handler would pass it on."""
-    return Submission(
-        tenant_id=TENANT,
-        identity=identity_under(key),
-        fingerprint=Fingerprint(hashlib.sha256(text.encode()).hexdigest()),
-        kind=kind,
-        input={"text": text},
-        created_by="client",
-    )
-
-
-def _answer(world: World, key: str, task: asyncio.Task[Kept | Died]) -> str:
-    """The status that the handler would answer with."""
-    try:
-        kept = task.result()
-    except KeyReused:
-        return "409"
-    except BudgetExceeded:
-        return "402"
-    except RateLimited:
-        return "429"
-    except InfrastructureError:
-        return "503"
-    if isinstance(kept, Died):
-        return "502"
-    world.accepted.append(Accepted(key, kept.job.job_id, world.loop.time()))
-    return "202"
+    await ask_until_heard(world, world.scenario.door.cancel(world, job_id))
 
 
 async def _until_final(world: World, checker: Checker) -> None:

@@ -14,10 +14,11 @@ from onceward.domain.ledger import Verb
 from onceward.domain.names import JobId, TenantId
 from onceward.domain.states import JobState
 from tests.simulation.checks.promised import CANARY
+from tests.simulation.doors import TENANT
 from tests.simulation.kinds import SHARED
 from tests.simulation.model import Arrival
 from tests.simulation.scenario import Scenario
-from tests.simulation.world import TENANT, World
+from tests.simulation.world import World
 
 WHILE_IT_RUNS = 2.0  # virtual seconds: the call of a story of four seconds is under way
 WHEN_IT_IS_OVER = 30.0

@@ -16,10 +16,7 @@ from onceward.adapters.memory.blob import MemoryBlob
 from onceward.adapters.memory.queue import Delivery as Message
 from onceward.domain.due import REVIEW_SHARD, all_shards
 from onceward.domain.ledger import Entry, Verb
-from onceward.domain.names import JobId, TenantId
-from onceward.errors import InfrastructureError, RequestError
-from onceward.handlers.batches import Record, answer_of, handle_batch
-from onceward.handlers.sweeper import sweep_and_gauge
+from onceward.domain.names import JobId
 from onceward.usecases.deps import Deps
 from onceward.usecases.ports import Queue, Store
 from onceward.usecases.registry import Registry
@@ -30,6 +27,8 @@ from tests.simulation.bell import Bell
 from tests.simulation.boundaries import guarded
 from tests.simulation.bug import Bug
 from tests.simulation.checks.promised import wall
+from tests.simulation.doors import TENANT, Deed, Heard
+from tests.simulation.entrances import swept, worked
 from tests.simulation.events import Answer, EventSource, SimQueue, event_of
 from tests.simulation.faults import Counter, Fault
 from tests.simulation.http_line import TARGET, HttpLine
@@ -48,7 +47,6 @@ from tests.simulation.scenario import (
 from tests.simulation.scheduler import VirtualLoop
 from tests.simulation.tables import SimStore
 
-TENANT = TenantId("tenant-a")
 SHARDS = all_shards()
 
 
@@ -63,7 +61,10 @@ class Accepted:
 
 @dataclass(slots=True)
 class World:
-    """All state of one run; ``watch`` is told of every effect of every process, right after it."""
+    """All state of one run; ``watch`` is told of every effect of every process, right after it.
+
+    ``lines``: what the handlers have logged and counted.
+    """
 
     loop: VirtualLoop
     scenario: Scenario
@@ -75,6 +76,7 @@ class World:
     accepted: list[Accepted] = field(default_factory=list)
     answers: list[tuple[str, str]] = field(default_factory=list)
     processes: dict[str, Process] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
     store: SimStore = field(init=False)
     queue: SimQueue = field(init=False)
@@ -213,34 +215,27 @@ class World:
                     continue
                 quiet = rows
             process = self.process("sweep")
-            self.keep(process.run(sweep_and_gauge(self.sweeper(process))))
+            self.keep(process.run(swept(self, process)))
 
     def is_anything_due(self) -> bool:
         """Whether a pass of any sweeper would find anything now, whatever its clock says."""
         soon = wall(self.loop.time() + 2 * self.scenario.skew_seconds)
         return any(row.due is not None and row.due <= soon for row in self.store.rows.values())
 
-    def start_api[T](
-        self, work: Callable[[Intake], Coroutine[Any, Any, T]], kind: str = "api"
-    ) -> asyncio.Task[T | Died]:
+    def start_api(self, deed: Deed, kind: str = "api") -> asyncio.Task[Heard | Died]:
         """One API invocation, or an operator's command; it goes on even if its client has stopped waiting."""
         process = self.process(kind)
-        return self.keep(process.run(work(self.intake(process))), may_raise=(InfrastructureError, RequestError))
+        return self.keep(process.run(deed(self.intake(process))))
 
     async def work(self, batch: Sequence[Message]) -> Answer | Died:
         """One worker invocation over a batch, killed at the function's timeout."""
         process = self.process("worker")
         killer = self.loop.call_later(FUNCTION_SECONDS, process.crash)
-        records = [Record.of(record) for record in event_of(batch)["Records"]]
         try:
-            outcomes = await process.run(handle_batch(self.deps(process), records, FUNCTION_SECONDS))
+            return await process.run(worked(self, process, event_of(batch)))
         finally:
             killer.cancel()
             self.ended.set()
-        if isinstance(outcomes, Died):
-            return outcomes
-        self.errors += [AssertionError(f"a bug at {one.bug}") for one in outcomes if one.bug is not None]
-        return answer_of(outcomes)
 
     @property
     def is_idle(self) -> bool:
@@ -254,7 +249,7 @@ class World:
             self.ended.clear()
             await self.ended.wait()
 
-    def keep[T](self, work: Coroutine[Any, Any, T], may_raise: tuple[type[Exception], ...] = ()) -> asyncio.Task[T]:
+    def keep[T](self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """A task of the world's own, looked at when it ends, also if nobody waits for it any more."""
         task = self.loop.create_task(work)
         self._tasks.add(task)
@@ -263,7 +258,7 @@ class World:
             self._tasks.discard(done)
             self.ended.set()
             error = None if done.cancelled() else done.exception()
-            if error is not None and not isinstance(error, may_raise):
+            if error is not None:
                 self.errors.append(error)
 
         task.add_done_callback(drop)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -18,21 +19,56 @@ from onceward.usecases.measuring import Metric, gauge_metrics
 from onceward.usecases.sweep import Sweeper, sweep
 
 
+class PassWorld(Protocol):
+    """One execution environment, as a pass needs it."""
+
+    @property
+    def sweeper(self) -> Sweeper:
+        """The ports of a pass."""
+        ...
+
+    @property
+    def run(self) -> Callable[[Coroutine[Any, Any, Any]], Any]:
+        """Run a story on the environment's one loop."""
+        ...
+
+    @property
+    def stage(self) -> str:
+        """Which stage this is, for its metrics."""
+        ...
+
+    def invocation(self) -> AbstractContextManager[None]:
+        """The scope of one invocation: nothing that was started in it is left when it ends."""
+        ...
+
+
+class Passes:
+    """One execution environment's passes, one after the other."""
+
+    def __init__(self, world: PassWorld, logger: Logger) -> None:
+        """Hold the environment's world."""
+        self._world = world
+        self._logger = logger
+        self._meter = Meter(world.stage)
+
+    def __call__(self, _event: Mapping[str, Any], _context: LambdaContext) -> dict[str, int]:
+        """One pass; the event says nothing, the tables say everything."""
+        with self._world.invocation():
+            counts, metrics = self._world.run(sweep_and_gauge(self._world.sweeper))
+        self._logger.info("swept", extra={"counts": counts})
+        self._meter.publish(metrics)
+        return dict(counts)
+
+
 @cache
-def _environment() -> tuple[SweeperWorld, Logger, Meter]:
-    """The environment's world, built at the first event."""
-    settings = SweeperSettings.from_environment()
-    return SweeperWorld(settings), Logger(), Meter(settings.stage)
+def _passes() -> Passes:
+    """The environment's passes, built at the first event."""
+    return Passes(SweeperWorld(SweeperSettings.from_environment()), Logger())
 
 
-def handler(_event: Mapping[str, Any], _context: LambdaContext) -> dict[str, int]:
-    """Lambda's entry; the event says nothing, the tables say everything."""
-    world, logger, meter = _environment()
-    with world.invocation():
-        counts, metrics = world.run(sweep_and_gauge(world.sweeper))
-    logger.info("swept", extra={"counts": counts})
-    meter.publish(metrics)
-    return dict(counts)
+def handler(event: Mapping[str, Any], context: LambdaContext) -> dict[str, int]:
+    """Lambda's entry."""
+    return _passes()(event, context)
 
 
 async def sweep_and_gauge(sweeper: Sweeper) -> tuple[dict[str, int], tuple[Metric, ...]]:

@@ -100,6 +100,7 @@ class SweeperWorld:
 
     def __init__(self, settings: SweeperSettings) -> None:
         """Remember names; nothing is built or asked yet."""
+        self.stage = settings.stage
         self._wiring = Wiring(
             tables=Tables(jobs=settings.jobs_table, accounts=""),
             timing=Timing(skew_allowance=timedelta(seconds=settings.skew_allowance_seconds)),

@@ -28,5 +28,6 @@ def _open_things(world: Any) -> list[tuple[str, str]]:
     things = [("a row", repr(row)) for row in world.store.rows.values()]
     things += [("an entry", repr(entry)) for entry in world.store.entries.values()]
     things += [("a message", body) for body in (*world.queue.bodies, *world.queue.dead_letters)]
+    things += [("a log line", line) for line in world.lines]
     things += [("an error", repr(error)) for error in (*world.errors, *world.events.errors)]
     return things
