@@ -16,6 +16,12 @@ from onceward.local.places import CLOUD_PROGRAMS
 from onceward.local.server import Server, free_port
 
 EMULATOR = CLOUD_PROGRAMS / "ministack"
+ON_LOOPBACK = Config(
+    retries={"total_max_attempts": 1},  # a retry would only hide what went wrong
+    read_timeout=300,  # a function that changes is answered after its processes ended and their files are removed
+    max_pool_connections=64,
+    proxies={},
+)
 
 
 class CloudAccess(TypedDict):
@@ -77,8 +83,7 @@ class LocalCloud:
             "region_name": REGION,
             "aws_access_key_id": keys["AWS_ACCESS_KEY_ID"],
             "aws_secret_access_key": keys["AWS_SECRET_ACCESS_KEY"],
-            # One send each: on loopback a retry only hides what went wrong. No proxies: it is loopback.
-            "config": Config(retries={"total_max_attempts": 1}, max_pool_connections=64, proxies={}),
+            "config": ON_LOOPBACK,
         }
 
     def is_running(self) -> bool:
