@@ -33,7 +33,8 @@ TENANT = TenantId("tenant-a")
 OPERATOR, WHY = "operator", "simulated"
 RUN_ID = "run-1"
 TOLD = Transport(by="client", run_id=RUN_ID)
-LATER = frozenset({"review_looking", "answer_arrived"})  # a look that runs, or an answer that came, is waited for
+# A look that runs, an answer that came, an operation that has not ended: whoever asks is told to ask again.
+LATER = frozenset({"review_looking", "answer_arrived", "operation_in_progress"})
 UNHEARD, BROKEN = 504, 502  # of the gateway: nothing in time, a function that has died
 OURS = 500  # and above: asking again may help
 

@@ -19,6 +19,8 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 type Child = Callable[[bytes], bytes]
 
+CHILDREN: dict[str, Child] = {"sim.parser": bytes.upper}  # what kinds may run apart
+
 
 class SimClock:
     """A process's clock: the loop's time, its wall clock off by the process's skew."""

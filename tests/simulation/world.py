@@ -34,7 +34,7 @@ from tests.simulation.faults import Counter, Fault
 from tests.simulation.http_line import TARGET, HttpLine
 from tests.simulation.kinds import VERSION, registry_of
 from tests.simulation.model import ModelService
-from tests.simulation.ports import SimClock, SimIds, SimSpawn, breakers_of
+from tests.simulation.ports import CHILDREN, SimClock, SimIds, SimSpawn, breakers_of
 from tests.simulation.process import Died, Process
 from tests.simulation.scenario import (
     FREEZE_SECONDS,
@@ -149,7 +149,7 @@ class World:
             http={TARGET: HttpLine(line)},
             clock=clock,
             ids=SimIds(process, str(self.seed)),
-            spawn=SimSpawn(process, {}),
+            spawn=SimSpawn(process, CHILDREN),
             registry=self._workers_registry(process),
             timing=self.bug.timing or self.scenario.timing,
             call_slots=asyncio.Semaphore(self.scenario.call_slots),
