@@ -21,7 +21,7 @@ MAX_CALL_COST = 900  # above the price: a bound, not a guess
 VERSION = 2  # of every kind, in the code that is deployed: there is one before and one after it
 ONE_CALL = "sim.one"
 TWO_CALLS = "sim.two"
-AT_ONCE = "sim.at-once"
+AT_ONCE = "sim.at_once"
 SHARED = "sim.shared"
 
 

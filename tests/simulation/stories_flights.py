@@ -29,7 +29,7 @@ LONG = 100.0  # seconds of a call: longer than a lease
 LONGER = 150.0  # and longer than a participant needs to see that its own time is over
 EARLY, AMIDST, LATE = 0.1, 2.0, 20.0  # seconds after the 202: before the join, while the model answers, after the end
 HASTY = timedelta(seconds=40)  # the deadline of one that does not wait for a long call
-DROPS, FINISHES = "sim.shared-drops", "sim.shared-finishes"
+DROPS, FINISHES = "sim.shared_drops", "sim.shared_finishes"
 
 
 def more_kinds(registry: Registry) -> None:

@@ -101,7 +101,7 @@ def changed(what: str) -> Callable[[Registry], None]:
             await context.model.generate("last", [("user", given.text)])
             return Made(answers=[str(made)])
 
-        _register(registry, f"sim.changed-{what}", run)
+        _register(registry, f"sim.changed_{what}", run)
 
     return register
 
@@ -152,7 +152,7 @@ STORIES = (
     *(
         Scenario(
             name=f"steps-changed-{what}",
-            kind=f"sim.changed-{what}",
+            kind=f"sim.changed_{what}",
             kinds=changed(what),
             script=(Script.ANSWER, Script.BUSY),
             also=newer_code_while_waiting,

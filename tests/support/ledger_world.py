@@ -33,7 +33,7 @@ MOST = 1_000  # the tariff, or its maximum
 TARIFFS: dict[str, Metered | None] = {
     "fixed": None,
     "tokens": PerToken(input=20_000_000, output=30_000_000),
-    "tokens-beyond": PerToken(input=900_000_000, output=0),
+    "tokens_beyond": PerToken(input=900_000_000, output=0),
     "pages": PerPage(70),
 }
 ACTS: dict[str, Any] = {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import keyword
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -16,9 +15,8 @@ from typing import Annotated
 import typer
 
 from onceward.cli.show import say
+from onceward.domain.names import KIND_LENGTH, is_kind_name
 
-NAME = re.compile(r"[a-z][a-z0-9]*(?:[.-][a-z][a-z0-9]*)*")
-LONGEST = 40  # characters; it goes into each row
 KINDS = Path("functions/onceward/kinds")
 REGISTERED = KINDS / "registered.py"
 TESTS = Path("tests/unit/kinds")
@@ -136,10 +134,11 @@ class Names:
     @classmethod
     def of(cls, name: str) -> Names:
         """Read a name; raises ``typer.BadParameter``."""
-        if NAME.fullmatch(name) is None or len(name) > LONGEST:
-            raise typer.BadParameter("lower-case words joined by dots or hyphens, as ticket.sort", param_hint="NAME")
-        parts = re.split(r"[.-]", name)
-        module = "_".join(parts)
+        if not is_kind_name(name):
+            wanted = f"lower-case words joined by dots or underscores, {KIND_LENGTH} characters at most, as ticket.sort"
+            raise typer.BadParameter(wanted, param_hint="NAME")
+        module = name.replace(".", "_")
+        parts = module.split("_")
         for part in parts:
             if keyword.iskeyword(part):
                 raise typer.BadParameter(f"{part} means something to Python; use another word", param_hint="NAME")

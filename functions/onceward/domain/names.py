@@ -24,6 +24,9 @@ CallFingerprint = NewType("CallFingerprint", str)
 CoalesceKey = NewType("CoalesceKey", str)
 
 IDENTITY_LENGTH = 26  # base32 characters: 130 bits of a SHA-256, beyond any birthday worry
+KIND = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"  # a job kind's name, as the API's description states it too
+KIND_LENGTH = 64  # characters at most
+MAX_KIND_VERSION = 9_999  # a step key holds four digits
 SUFFIX_LENGTH = 8  # 40 random bits: tells this life of a key from the one that expired before it
 
 _READABLE = 12  # 35 of the job id, an epoch of up to 4 digits, this and the digest make 64
@@ -44,6 +47,11 @@ def run_name(token: RunToken) -> str:
 def is_tenant_id(text: str) -> bool:
     """Whether ``text`` can name a tenant; anything else in a token is refused before any read."""
     return _TENANT.fullmatch(text) is not None and text not in _PATH_STEPS
+
+
+def is_kind_name(text: str) -> bool:
+    """Whether ``text`` can name a job kind: what no request may name is registered and written by nobody."""
+    return len(text) <= KIND_LENGTH and re.fullmatch(KIND, text) is not None
 
 
 def is_job_id(text: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from onceward.domain.names import KIND, KIND_LENGTH
 from onceward.domain.states import JobState
 from onceward.handlers import routes
 from onceward.handlers.admission import ADMITTED, JSON
@@ -15,7 +16,6 @@ from onceward.handlers.job_views import job_accepted
 from onceward.handlers.world import World
 from onceward.usecases.list_jobs import Wanted, list_jobs
 from onceward.wire.cursor import MAX_CURSOR, from_cursor, to_cursor
-from onceward.wire.requests import KIND
 from onceward.wire.responses import JobList
 
 DEFAULT_LIMIT, MOST = 20, 100
@@ -34,7 +34,9 @@ class ListRoutes:
     def list(
         self,
         status: Annotated[JobState | None, Query(description="Only jobs in this state.")] = None,
-        kind: Annotated[str | None, Query(pattern=KIND, max_length=64, description="Only jobs of this kind.")] = None,
+        kind: Annotated[
+            str | None, Query(pattern=KIND, max_length=KIND_LENGTH, description="Only jobs of this kind.")
+        ] = None,
         limit: Annotated[int, Query(ge=1, le=MOST, description="Jobs in a page at most.")] = DEFAULT_LIMIT,
         cursor: Annotated[
             str | None, Query(max_length=MAX_CURSOR, description="``next_cursor`` of the page before, same filter.")

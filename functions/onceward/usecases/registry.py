@@ -16,7 +16,8 @@ from pydantic import BaseModel
 
 from onceward.domain.conditions import KindLimit
 from onceward.domain.endpoint import Endpoint
-from onceward.domain.policy import KindPolicy, RetryPolicy
+from onceward.domain.names import KIND_LENGTH, MAX_KIND_VERSION, is_kind_name
+from onceward.domain.policy import KindPolicy
 from onceward.domain.tariff import PerPage, is_payable
 from onceward.domain.timing import MAX_JOB_DEADLINE
 from onceward.errors import RegistrationError, UnknownAction, UnknownKind
@@ -160,9 +161,16 @@ class Registry:
 
 
 def _check(policy: KindPolicy, *, taken: bool) -> None:
-    """Refuse what could never run, or would never end."""
+    """Refuse what could never be asked for, could never run, or would never end."""
+    if not is_kind_name(policy.name):
+        wanted = f"lower-case words joined by dots or underscores, {KIND_LENGTH} characters at most"
+        raise RegistrationError(f"kind {policy.name}: a name is {wanted}, as ticket.sort")
     if taken:
         raise RegistrationError(f"kind {policy.name} is registered twice")
+    if not 1 <= policy.version <= MAX_KIND_VERSION:
+        raise RegistrationError(f"kind {policy.name}: a version is 1 to {MAX_KIND_VERSION}")
+    if policy.call_timeout <= timedelta(0):
+        raise RegistrationError(f"kind {policy.name}: no call can end in no time")
     if not policy.call_timeout + PREPARATION <= policy.timeout <= policy.deadline <= MAX_JOB_DEADLINE:
         raise RegistrationError(f"kind {policy.name}: call_timeout + 1 s <= timeout <= deadline <= 7 days must hold")
     if policy.tariff_micro_usd < 0 or policy.max_call_cost < 0 or not is_payable(policy.metered):
@@ -171,8 +179,3 @@ def _check(policy: KindPolicy, *, taken: bool) -> None:
         raise RegistrationError(f"kind {policy.name}: what changes something outside is never coalesced")
     if policy.max_provider_cost is not None and policy.max_call_cost > policy.max_provider_cost:
         raise RegistrationError(f"kind {policy.name}: its spend cap is below the cost of one call")
-    if policy.timeout < timedelta(seconds=1):
-        raise RegistrationError(f"kind {policy.name}: a timeout below a second starts attempts that cannot end")
-
-
-__all__ = ["Kind", "KindFunction", "KindPolicy", "Registry", "RetryPolicy"]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-KIND = r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"
+from onceward.domain.names import KIND, KIND_LENGTH
+
 ACTION = r"^[a-z][a-z0-9_]{0,31}$"
 # It stands in a path, so it has the characters of one segment, and is none of the two that a client may resolve.
 OPERATION_ID = r"^[A-Za-z0-9~!$&'()*+;=:@_-][A-Za-z0-9.~!$&'()*+;=:@_-]{0,254}$"
@@ -27,7 +28,8 @@ class CreateJob(RequestBody):
     """A new job: its kind, and the input that the kind's own model describes."""
 
     kind: Annotated[
-        str, Field(pattern=KIND, max_length=64, description="Name of a job kind.", examples=["document.analyze"])
+        str,
+        Field(pattern=KIND, max_length=KIND_LENGTH, description="Name of a job kind.", examples=["document.analyze"]),
     ]
     input: Annotated[
         dict[str, JsonValue], Field(description="The kind's input, as its model describes it; at most 256 KB.")

@@ -65,7 +65,20 @@ def test_a_second_kind_of_that_name_is_refused_and_nothing_is_overwritten(clone:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Ticket.Sort", "ticket..sort", "../x", "1st", "class", "class.import", "a" * 41, "tick et", "ü"]
+    "name",
+    [
+        "",
+        "Ticket.Sort",
+        "ticket..sort",
+        "../x",
+        "1st",
+        "class",
+        "class.import",
+        "a" * 65,
+        "tick et",
+        "ü",
+        "ticket-sort",
+    ],
 )
 def test_a_name_that_is_none_is_refused(clone: Path, name: str) -> None:
     """It becomes a file's, a class's and a row's."""
