@@ -21,7 +21,7 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -248,28 +248,36 @@ def is_open(job: Job) -> bool:
     return not job.state.is_terminal
 
 
-def come_to(examples: int, *, derandomize: bool) -> set[str]:
-    """Try so many interleavings of fifty steps each; what they came to, all together."""
+def come_to(examples: int, number: int | None = None) -> set[str]:
+    """Try so many interleavings of fifty steps each; what they came to, all together. The same ones for a number."""
     LedgerMachine.reached = Counter()
     tried = settings(
         max_examples=examples,
         stateful_step_count=50,
-        derandomize=derandomize,
+        database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(LedgerMachine, settings=tried)
+    run_state_machine_as_test(LedgerMachine if number is None else seed(number)(LedgerMachine), settings=tried)
     return set(LedgerMachine.reached)
 
 
 @pytest.mark.invariant(7)
 def test_any_interleaving_keeps_the_books() -> None:
-    """The same sixty each time; together they have created, claimed, died, settled, redriven, resolved and erased."""
-    assert sorted(REACHES - come_to(60, derandomize=True)) == []
+    """Sixty at least; together they have created, claimed, died, settled, redriven, resolved and erased.
+
+    What is drawn depends on the constants of all modules that are loaded, so that rare steps may need some more.
+    """
+    missing = set(REACHES)
+    for number in range(6):
+        missing -= come_to(60, number)
+        if not missing:
+            break
+    assert sorted(missing) == []
 
 
 @pytest.mark.thorough
 @pytest.mark.timeout(3_600)
 def test_any_of_a_thousand_interleavings_keeps_the_books() -> None:
     """Others each time, with a death in every step."""
-    assert sorted((REACHES | RARELY) - come_to(1_000, derandomize=False)) == []
+    assert sorted((REACHES | RARELY) - come_to(1_000)) == []
