@@ -191,10 +191,18 @@ class Job:
         return self.spent + _bounds(self.open)
 
     @property
+    def own_open(self) -> tuple[OpenCall, ...]:
+        """The open calls that the present attempt sent itself: not those of an earlier one, or of an earlier epoch."""
+        return tuple(call for call in self.open if self.is_present(call.epoch, call.attempt))
+
+    def is_present(self, epoch: int, attempt: int) -> bool:
+        """Whether that attempt of that epoch is the one that the row is in."""
+        return (epoch, attempt) == (self.epoch, self.attempts)
+
+    @property
     def attempt_cost(self) -> Cost:
         """What the present attempt cost, and what its own open calls may have."""
-        own = (call for call in self.open if (call.epoch, call.attempt) == (self.epoch, self.attempts))
-        return (Cost.nothing() if self.attempt is None else self.attempt.cost) + _bounds(own)
+        return (Cost.nothing() if self.attempt is None else self.attempt.cost) + _bounds(self.own_open)
 
     def call_of(self, step: StepKey) -> OpenCall | None:
         """The open entry of a step, if it has one."""

@@ -56,5 +56,4 @@ def may_wait_on(job: Job, claim: Claim, now: datetime, *, is_forbidden: bool, is
 
 def _is_torn(job: Job) -> bool:
     """Whether a call of the present attempt may be sent again: an attempt sends a step once, so the next one does."""
-    own = (call for call in job.open if (call.epoch, call.attempt) == (job.epoch, job.attempts))
-    return any(call.state is not CallState.SUBMITTED for call in own)
+    return any(call.state is not CallState.SUBMITTED for call in job.own_open)

@@ -97,8 +97,7 @@ async def close_lost_attempt(deps: Deps, held: HeldJob) -> None:
     if attempt is None:
         return
     if attempt.outcome is None:
-        is_unknown = _has_own_maybe(held.job)
-        outcome = AttemptOutcome.UNKNOWN if is_unknown else AttemptOutcome.INTERRUPTED
+        outcome = AttemptOutcome.UNKNOWN if _has_own_maybe(held.job) else AttemptOutcome.INTERRUPTED
         _end_attempt(deps, held, AttemptEnd(outcome=outcome))
     await keep_attempt(deps.store, held.job)
 
@@ -119,8 +118,7 @@ async def end_failed(deps: Deps, held: HeldJob, kind: AnyKind, failure: Failure)
     if isinstance(decision, LookUpAt):
         await look_up_later(deps, held, decision.at)
         return decision
-    is_maybe = held.job.has_maybe
-    outcome = AttemptOutcome.UNKNOWN if is_maybe else AttemptOutcome.FAILED
+    outcome = AttemptOutcome.UNKNOWN if _has_own_maybe(held.job) else AttemptOutcome.FAILED
     why = AttemptEnd(outcome=outcome, error_class=failure.error_class, error_code=failure.code, decision=decision.why)
     _end_attempt(deps, held, why)
     await keep_attempt(deps.store, held.job, decision.reasons)
@@ -290,7 +288,7 @@ def _closing_outcome(job: Job, end: Close) -> AttemptOutcome:
 
 def _has_own_maybe(job: Job) -> bool:
     """Whether a call of the present attempt is unknown; work that a provider still does is not."""
-    return any(call.attempt == job.attempts and call.state is not CallState.SUBMITTED for call in job.open)
+    return any(call.state is not CallState.SUBMITTED for call in job.own_open)
 
 
 def _code(failure: Failure | None) -> str | None:

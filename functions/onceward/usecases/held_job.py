@@ -19,6 +19,7 @@ from onceward.domain.job import AnswerRef, Job, OpenCall
 from onceward.domain.money import Cost
 from onceward.domain.names import JobId, RunToken, StepKey, TenantId
 from onceward.domain.policy import KindPolicy
+from onceward.domain.records import Answer
 from onceward.domain.states import CallState, JobState
 from onceward.domain.transaction import Refused
 from onceward.errors import CallFailure, InfrastructureError, LeaseLost, StopRun, StoreUnavailable
@@ -169,9 +170,9 @@ class HeldJob:
         self.close_call(step)
         self.job = replace(self.job, accepted={**self.job.accepted, step: answer})
 
-    def book(self, cost: Cost, *, attempt: int) -> None:
+    def book(self, cost: Cost, sent: OpenCall | Answer) -> None:
         """Note what a call cost: on the job, and on its attempt if that is the present one."""
         present = self.job.attempt
-        if present is not None and attempt == self.job.attempts:
+        if present is not None and self.job.is_present(sent.epoch, sent.attempt):
             present = replace(present, cost=present.cost + cost)
         self.job = replace(self.job, spent=self.job.spent + cost, attempt=present)

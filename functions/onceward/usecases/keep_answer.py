@@ -45,7 +45,7 @@ async def keep_failure(deps: Deps, held: HeldJob, call: OpenCall, failure: CallF
     )
     await keep_item(deps, held, answer)
     held.close_call(call.step)
-    held.book(cost, attempt=call.attempt)
+    held.book(cost, call)
 
 
 def blank_answer(deps: Deps, held: HeldJob, call: OpenCall, state: CallState, cost: Cost) -> Answer:
@@ -95,7 +95,7 @@ async def keep_reply(deps: Deps, held: HeldJob, call: OpenCall, reply: ModelRepl
     await keep_item(deps, held, item)
     held.accept(call.step, AnswerRef(epoch=call.epoch, attempt=call.attempt))
     held.texts[call.step] = reply.text
-    held.book(cost, attempt=call.attempt)
+    held.book(cost, call)
     return reply
 
 

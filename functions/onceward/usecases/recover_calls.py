@@ -120,7 +120,7 @@ async def _poll(
         reply = await deps.provider.poll(reference.reference, call.key, deps.timing.settle_budget)
     except CallFailure as failure:
         await keep_failure(deps, held, call, failure, policy)
-        if (call.epoch, call.attempt) == (held.job.epoch, held.job.attempts):
+        if held.job.is_present(call.epoch, call.attempt):
             held.failures[call.step] = failure
         await _forget(deps, held, reference)
         return None
@@ -183,10 +183,10 @@ def _note(held: HeldJob, call: OpenCall, finding: Finding | None) -> None:
     match finding:
         case Adopt(answer):
             held.accept(call.step, AnswerRef(epoch=answer.epoch, attempt=answer.attempt))
-            held.book(answer.cost, attempt=answer.attempt)
+            held.book(answer.cost, answer)
         case DidFail(answer):
             held.close_call(call.step)
-            held.book(answer.cost, attempt=answer.attempt)
+            held.book(answer.cost, answer)
         case DidNotHappen():
             held.close_call(call.step)
         case Pending():
@@ -206,7 +206,7 @@ def _note_failures(held: HeldJob, answers: Sequence[Answer]) -> None:
     """Steps of the attempt that goes on which have failed: it sent them, and does not send them again."""
     job = held.job
     for one in answers:
-        is_own = (one.epoch, one.attempt) == (job.epoch, job.attempts) and one.step not in job.accepted
+        is_own = job.is_present(one.epoch, one.attempt) and one.step not in job.accepted
         if is_own and one.state is CallState.FAILED and one.error_class is not None:
             held.failures[one.step] = CallFailure(
                 "it failed in an earlier run of this attempt",

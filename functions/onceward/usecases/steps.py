@@ -90,7 +90,7 @@ class Steps:
         """
         if self._policy.retry.on_unknown is OnUnknown.RETRY or is_carried(before, self._held.job.epoch):
             self._held.close_call(before.step)
-            self._held.book(Cost.maybe(before.max_cost), attempt=before.attempt)
+            self._held.book(Cost.maybe(before.max_cost), before)
 
 
 @contextmanager
