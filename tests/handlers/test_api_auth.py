@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -147,13 +148,25 @@ def test_an_odd_id_answers_exactly_as_an_absent_one(route: ApiRoute, odd: str) -
     assert world.store.rows == before
 
 
-def test_subjects_are_kept_short_and_plain() -> None:
+@pytest.mark.parametrize("subject", ["a\nb", "ä", "x" * 65, "a\nb" + "x" * 200])
+def test_subjects_are_kept_short_and_plain(subject: str) -> None:
     """Whatever an issuer puts there, the row stays small and the log one line."""
-    world = ApiWorld()
-    use(world, routes.CREATE_JOB, {**claims_of(), "sub": "a\nb" + "x" * 200})
+    assert re.fullmatch(r"[A-Za-z0-9_.:@|-]+~[0-9a-f]{20}", created_by(subject))
+    assert len(created_by(subject)) <= 64
 
+
+@pytest.mark.parametrize(("one", "other"), [("müller", "möller"), ("x" * 64 + "1", "x" * 64 + "2"), ("a b", "a_b")])
+def test_two_subjects_stay_two(one: str, other: str) -> None:
+    """A kind that computes an equal question once for each creator gives one caller's answer to no other."""
+    assert created_by(one) != created_by(other)
+
+
+def created_by(subject: str) -> str:
+    """Who a row says that its creator is."""
+    world = ApiWorld()
+    use(world, routes.CREATE_JOB, {**claims_of(), "sub": subject})
     (row,) = world.store.rows.values()
-    assert row.created_by == "a_b" + "x" * 61
+    return row.created_by
 
 
 def test_no_route_is_reachable_by_another_spelling_of_its_path() -> None:

@@ -6,6 +6,7 @@ someone is, not what they may do), that it names a tenant, and that it grants th
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from onceward.wire.scopes import Scope, read_actions, read_scopes
 
 MAX_SUBJECT = 64  # goes into the row, which stays small
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.:@|-]")
+_DIGEST = 20  # hexadecimal characters, 80 bits; the ``~`` before them is in no plain name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,17 @@ def read_principal(event: Mapping[str, object], *, tenant_claim: str, scope_clai
     is_named = needed is Scope.ACTIONS and bool(actions)
     if needed not in scopes and not is_named:
         raise Forbidden(f"the token lacks the scope {needed}")
-    subject = str(claims.get("sub") or claims.get("client_id") or "unknown")
-    return Principal(
-        tenant_id=TenantId(tenant), subject=_UNSAFE.sub("_", subject)[:MAX_SUBJECT], scopes=scopes, actions=actions
-    )
+    return Principal(tenant_id=TenantId(tenant), subject=_subject_of(claims), scopes=scopes, actions=actions)
+
+
+def _subject_of(claims: Mapping[str, object]) -> str:
+    """Who it is, short and plain; a name that had to be changed carries a digest, so that no two callers become one.
+
+    What a kind computes once for a creator is given to nobody else, and records say who decided.
+    """
+    told = str(claims.get("sub") or claims.get("client_id") or "unknown")
+    plain = _UNSAFE.sub("_", told)
+    if plain == told and len(told) <= MAX_SUBJECT:
+        return told
+    digest = hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()[:_DIGEST]
+    return f"{plain[: MAX_SUBJECT - _DIGEST - 1]}~{digest}"
