@@ -78,11 +78,13 @@ def list_all(
 ) -> None:
     """Print the jobs in review: tenant, job, epoch, age, unknown steps, and what they may have cost."""
     with desk(context, stage) as found:
-        rows = found.ask(list_reviews(found.ports.store, found.ports.clock, limit))
+        reviews = found.ask(list_reviews(found.ports.store, found.ports.clock, limit))
         now = found.ports.clock.now()
-        chosen = [job for job in rows if tenant is None or job.tenant_id == tenant]
+        chosen = [job for job in reviews.jobs if tenant is None or job.tenant_id == tenant]
         listed(HEAD, [_json(job) if as_json else _line(job, now) for job in chosen], as_json=as_json)
-        if len(rows) == limit:
+        if reviews.unreadable:
+            say(f"{reviews.unreadable} cannot be read by this version and are not listed")
+        if reviews.looked_at == limit:
             say(f"looked at {limit}; --limit looks at more")
 
 
@@ -203,7 +205,7 @@ def _read(found: Desk, tenant: str | None, job_id: str) -> ReviewReading:
     store, clock = found.ports.store, found.ports.clock
     owner = tenant
     if owner is None:
-        rows = found.ask(list_reviews(store, clock, MOST))
+        rows = found.ask(list_reviews(store, clock, MOST)).jobs
         owner = next((row.tenant_id for row in rows if row.job_id == job_id), None)
     if owner is None:
         raise JobNotFound("no such job among the reviews; say whose it is: --tenant")

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
 
 from onceward.domain.due import REVIEW_SHARD, job_shards
 from onceward.domain.job import Job
 from onceward.domain.states import JobState
 from onceward.domain.timing import JOB_LIFE, Timing
+from onceward.errors import InfrastructureError
 from onceward.usecases.at_once import at_once
-from onceward.usecases.ports import Clock, DueRow, Store
+from onceward.usecases.ports import DueRow
+from onceward.usecases.sweep import Sweeper
 
 EVERY_MINUTES = 5  # of the sweeper's passes: alarms look at five minutes, and each gauge reads the whole index
 MOST_REVIEWS = 100  # looked at for their age; the count is of all
@@ -31,37 +32,18 @@ class Gauge:
     oldest_review: timedelta = timedelta(0)
 
 
-class Gauged(Protocol):
-    """What a gauge needs; a sweeper has it."""
-
-    @property
-    def store(self) -> Store:
-        """The tables."""
-        ...
-
-    @property
-    def clock(self) -> Clock:
-        """The time."""
-        ...
-
-    @property
-    def timing(self) -> Timing:
-        """The stage's durations."""
-        ...
-
-
 def is_time_to_gauge(now: datetime) -> bool:
     """Whether this minute's pass is one that counts."""
     return now.minute % EVERY_MINUTES == 0
 
 
-async def gauge_jobs(world: Gauged) -> Gauge:
+async def gauge_jobs(world: Sweeper) -> Gauge:
     """Count; raises ``InfrastructureError``."""
     counts = await at_once(*(world.store.count_due(shard) for shard in (*job_shards(), REVIEW_SHARD)))
     return Gauge(open=sum(counts[:-1]), in_review=counts[-1], oldest_review=await _oldest(world, counts[-1]))
 
 
-async def _oldest(world: Gauged, count: int) -> timedelta:
+async def _oldest(world: Sweeper, count: int) -> timedelta:
     """The age of the oldest of at most so many reviews."""
     if not count:
         return timedelta(0)
@@ -71,9 +53,14 @@ async def _oldest(world: Gauged, count: int) -> timedelta:
     return max((age for age in ages if age is not None), default=timedelta(0))
 
 
-async def _age(world: Gauged, row: DueRow, now: datetime) -> timedelta | None:
-    """How long a review has waited; ``None``: it is none any more."""
-    job = await world.store.get_job(row.tenant_id, row.identity)
+async def _age(world: Sweeper, row: DueRow, now: datetime) -> timedelta | None:
+    """How long a review has waited; ``None``: it is none any more, or this code cannot read it."""
+    try:
+        job = await world.store.get_job(row.tenant_id, row.identity)
+    except InfrastructureError:
+        raise
+    except Exception:  # noqa: BLE001  # the figures of all others must not hang on one row
+        return None
     if job is None or job.state is not JobState.NEEDS_REVIEW:
         return None
     return max(now - _since(job, world.timing), timedelta(0))

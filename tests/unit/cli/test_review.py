@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from onceward.adapters.dynamodb.row_codec import to_row
 from onceward.domain.job import PresentAttempt
 from onceward.domain.states import AttemptOutcome, CallState, JobState
 from onceward.local.cloud import LocalCloud
@@ -73,6 +74,18 @@ def test_list_tells_tenant_job_age_step_and_bound_of_all_tenants(stack: Operator
         (TENANT, JOB_ID, 1),
         ("globex", OTHER_JOB, 1),
     }
+
+
+def test_a_review_that_cannot_be_read_hides_no_other(stack: OperatorStack) -> None:
+    """It is said to be missing, and the rest is there to be decided."""
+    broken = in_review(job_id=OTHER_JOB, tenant_id="globex")
+    item = {**to_row(broken), "ca": {"S": "yesterday"}}  # when it was created
+    stack.dynamodb.put_item(TableName=stack.tables.jobs, Item=item)
+    shown = review(stack, "list", "--limit", "2")
+
+    assert (shown.code, [line.split()[0] for line in shown.out.splitlines()]) == (0, [TENANT])
+    assert "1 cannot be read by this version" in shown.err
+    assert "looked at 2; --limit looks at more" in shown.err
 
 
 def test_show_tells_what_a_person_asks_the_provider_with(stack: OperatorStack) -> None:

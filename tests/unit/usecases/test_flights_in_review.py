@@ -125,9 +125,9 @@ async def test_review_is_read_where_it_is_decided() -> None:
 async def test_operators_list_has_the_flight_with_its_participants() -> None:
     """So that a person finds what to decide, by whichever of them was asked about."""
     world, jobs = await parked()
-    rows = await list_reviews(world.store, world.clock, 10)
+    listed = await list_reviews(world.store, world.clock, 10)
 
-    assert {row.job_id for row in rows} == {world.flights[0].job_id, *jobs}
+    assert {row.job_id for row in listed.jobs} == {world.flights[0].job_id, *jobs}
 
 
 async def test_newcomers_do_not_join_a_review() -> None:

@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from onceward.adapters.memory.store import MemoryStore
+from onceward.domain.job import Job
+from onceward.domain.names import Identity, TenantId
 from onceward.errors import CallFailure, StoreUnavailable
 from onceward.handlers.sweeper import sweep_and_gauge
 from onceward.usecases.gauge_jobs import EVERY_MINUTES, Gauge, gauge_jobs, is_time_to_gauge
@@ -67,6 +69,29 @@ async def test_oldest_review_s_age_counts_from_the_end_of_its_attempt() -> None:
     await world.deliver()
 
     assert await gauge_jobs(a_sweeper(world)) == Gauge(in_review=1, oldest_review=timedelta(hours=30))
+
+
+async def test_a_review_that_cannot_be_read_is_counted_and_tells_no_age() -> None:
+    """The figures of all others do not hang on one row."""
+
+    class Illegible(MemoryStore):
+        """Holds rows that this code cannot read."""
+
+        is_illegible = False
+
+        async def get_job(self, tenant_id: TenantId, identity: Identity) -> Job | None:
+            if self.is_illegible:
+                raise ValueError("planned")
+            return await super().get_job(tenant_id, identity)
+
+    world = WorkerWorld()
+    world.provider.script = [RESET]
+    world.store = illegible = Illegible()
+    await world.create()
+    await world.deliver()
+    illegible.is_illegible = True
+
+    assert await gauge_jobs(a_sweeper(world)) == Gauge(in_review=1)
 
 
 def test_stage_at_rest_writes_no_metric() -> None:
