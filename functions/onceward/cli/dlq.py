@@ -136,7 +136,7 @@ def prune(
         letters, read, planned = _read(found, jobs, Selection())
         gone = [one for one in planned if one.told.fate is Fate.MOVED_ON]
         removed = letters.remove([one.letter for one in gone]) if yes else 0
-        letters.put_back([one for one in read if not yes or one not in [it.letter for it in gone]])
+        letters.put_back(_without(read, gone) if yes else read)
         facts = {"is_dry_run": not yes, "moved_on": counts(gone, Fate.MOVED_ON), "removed": removed}
         told_facts(facts, as_json=as_json)
         if not yes:
@@ -162,11 +162,17 @@ def _read(found: Queues, jobs: Desk, chosen: Selection) -> tuple[DeadLetters, li
     return letters, read, plan(jobs, read, chosen)
 
 
+def _without(read: list[Letter], taken: list[Planned]) -> list[Letter]:
+    """What was read and is not taken: thousands, of which none may be held much longer."""
+    receipts = {one.letter.receipt for one in taken}
+    return [one for one in read if one.receipt not in receipts]
+
+
 def _redrive(found: Queues, jobs: Desk, chosen: Selection, doing: Doing) -> None:
     """Tell, or move and watch; what is not moved can be read by others at once."""
     letters, read, planned = _read(found, jobs, chosen)
     moving = [one for one in planned if one.told.fate.is_worth_moving] if doing.is_meant else []
-    letters.put_back([one for one in read if one not in [it.letter for it in moving]])
+    letters.put_back(_without(read, moving))
     report = report_of(planned)
     if not doing.is_meant:
         told_facts({"is_dry_run": True, **report}, as_json=doing.as_json)

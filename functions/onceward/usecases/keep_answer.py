@@ -21,7 +21,7 @@ from onceward.domain.records import LOCAL, Answer, ProviderReference, Result, Us
 from onceward.domain.states import CallState
 from onceward.domain.transaction import PutCold
 from onceward.errors import CallFailure, JobFailure, LeaseLost
-from onceward.usecases.bodies import load_body, store_body
+from onceward.usecases.bodies import load_body, store_body, take_back
 from onceward.usecases.deps import Deps
 from onceward.usecases.held_job import HeldJob
 from onceward.usecases.ports import ModelReply
@@ -140,8 +140,8 @@ async def _made_before(deps: Deps, item: Answer) -> str:
     Raises ``JobFailure`` if it was made of something else: the code has changed since.
     """
     there = await deps.store.get_cold(item.tenant_id, item.job_id, item.sort_key)
-    if item.blob_key is not None and (not isinstance(there, Answer) or there.blob_key != item.blob_key):
-        await deps.blob.erase(item.blob_key)
+    if not isinstance(there, Answer) or there.blob_key != item.blob_key:
+        await take_back(deps.blob, item.blob_key)
     if not isinstance(there, Answer) or there.asked != item.asked:
         raise JobFailure("this step has an answer, to another question", code=CHANGED)
     return REPLY.validate_json(await load_body(deps.blob, there.body, there.blob_key)).text

@@ -41,7 +41,7 @@ from onceward.errors import (
     StoreUnavailable,
     UnknownKind,
 )
-from onceward.usecases.bodies import store_body
+from onceward.usecases.bodies import store_body, take_back
 from onceward.usecases.charge_job import charge_job
 from onceward.usecases.erase_job import Eraser, erase_if_deserted
 from onceward.usecases.keep_attempt import keep_attempt
@@ -130,8 +130,8 @@ async def _write(ports: Intake, job: Job, verdict: Verdict, wish: Wish) -> Resol
     if isinstance(reply, Refused):
         if not reply.is_row_refused:
             raise StoreUnavailable("the tenant's books refuse what its row says")
-        if result is not None and result.blob_key is not None and (reply.row is None or reply.row.run_token != token):
-            await ports.blob.erase(result.blob_key)  # its name holds our token: no row can name it
+        if result is not None and (reply.row is None or reply.row.run_token != token):
+            await take_back(ports.blob, result.blob_key)  # its name holds our token: no row can name it
         return None
     if wish.resolution is Resolution.RETRY:
         await dispatch_job(ports.queue, written.after)

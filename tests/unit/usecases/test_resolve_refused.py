@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from onceward.adapters.memory.blob import MemoryBlob
 from onceward.domain.ledger import Verb
 from onceward.domain.states import JobState, Resolution
 from onceward.errors import (
     AnswerArrived,
+    BlobUnavailable,
     CancelRecorded,
     InvalidInput,
     JobNotFound,
@@ -177,3 +179,28 @@ async def test_of_a_look_and_a_verdict_at_once_one_wins() -> None:
     with pytest.raises(ReviewLooking):
         await resolve_job(intake(world, HookedStore(world.store, transact=overtaken)), a_verdict(Resolution.ACCEPT))
     assert verbs(world) == []
+
+
+async def test_a_refused_result_that_cannot_be_erased_changes_no_answer() -> None:
+    """Nobody can name the object; its bucket's lifecycle takes it, and the person is told what came first."""
+    world = WorkerWorld()
+    await in_review(world)
+    world.clock.move(timedelta(minutes=2))
+    tried: list[str] = []
+
+    class Stuck(MemoryBlob):
+        """Erases nothing."""
+
+        async def erase(self, key: str) -> None:
+            tried.append(key)
+            raise BlobUnavailable("planned")
+
+    async def overtaken(method: Any, *arguments: Any) -> Any:
+        world.overwrite(state=JobState.RUNNING, seq=world.row.seq + 1)
+        return await method(*arguments)
+
+    world.blob = Stuck(world.clock)
+    large = a_verdict(Resolution.ACCEPT, result={"text": "x" * 300_000})
+    with pytest.raises(ReviewLooking):
+        await resolve_job(intake(world, HookedStore(world.store, transact=overtaken)), large)
+    assert len(tried) == 1
