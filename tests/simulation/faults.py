@@ -8,6 +8,7 @@ instant in the faulted one; numbers behind the first fault are taken from the ru
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -37,6 +38,8 @@ class Fault(StrEnum):
     DELAY = "delay"  # a message reaches its receiver minutes late
     REORDER = "reorder"  # the messages of a batch come one by one, the last one first
     OLDER_CODE = "older_code"  # a deploy is rolled back for some minutes: workers know the kinds' last versions only
+    TTL_ROWS = "ttl_rows"  # before the call, rows whose time is over are deleted; what lies beside them is still there
+    TTL_ITEMS = "ttl_items"  # as above, what lies beside such rows; they are still there
     SDK_LOST = "sdk_lost"  # under the real SDK: the first answer is lost after the effect, the SDK asks again
     SDK_LOST_ALL = "sdk_lost_all"  # as above, and so is every further answer of this request
     SDK_RESET = "sdk_reset"  # under the real SDK: the first send never arrives
@@ -65,18 +68,25 @@ AT_WRITES = (*AT_CALLS, Fault.LATE_EFFECT, Fault.SDK_RETRY, Fault.LATE_RETRY)
 # An unheard read is one that failed, and who dies after a read has died before it: nothing tells the two apart.
 AT_READS = tuple(fault for fault in AT_CALLS if fault not in (Fault.LOST_ANSWER, Fault.CRASH_AFTER))
 
+TTL = (Fault.TTL_ROWS, Fault.TTL_ITEMS)  # early and late: at each call from then on; never: without the fault
+OF_STORE = (*AT_READS, *TTL)
+OF_INDEX = (*OF_STORE, Fault.STALE)
+
 ALPHABET: dict[str, tuple[Fault, ...]] = {
-    "store.get_job": AT_READS,
-    "store.get_cold": AT_READS,
-    "store.list_cold": AT_READS,
-    "store.get_account": AT_READS,
-    "store.due_page": (*AT_READS, Fault.STALE),
-    "store.tenant_page": (*AT_READS, Fault.STALE),
-    "store.list_entries": AT_READS,
-    "store.transact": (*AT_WRITES, Fault.CONFLICT),
+    "store.get_job": OF_STORE,
+    "store.get_cold": OF_STORE,
+    "store.list_cold": OF_STORE,
+    "store.get_account": OF_STORE,
+    "store.get_flight": OF_STORE,
+    "store.due_page": OF_INDEX,
+    "store.tenant_page": OF_INDEX,
+    "store.list_entries": OF_STORE,
+    "store.update_job": (*AT_WRITES, *TTL),
+    "store.put_cold": (*AT_WRITES, *TTL),
+    "store.transact": (*AT_WRITES, Fault.CONFLICT, *TTL),
     "store.switched_off": AT_READS,
     "store.get_breaker": AT_READS,
-    "store.count_due": (*AT_READS, Fault.STALE),
+    "store.count_due": OF_INDEX,
     "blob.get": AT_READS,
     "blob.head": AT_READS,
     "provider.generate": AT_CALLS,  # provider clients retry nothing by themselves
@@ -97,6 +107,7 @@ ALPHABET: dict[str, tuple[Fault, ...]] = {
 
 
 NOTHING: frozenset[Fault] = frozenset()
+NO_TTL = frozenset(TTL)
 
 
 # What the network does under the SDK; what the process suffers at its calls is the other stories' part.
@@ -182,6 +193,8 @@ class Counter:
     late: list[asyncio.Task[None]] = field(default_factory=list)
     throttled: dict[str, float] = field(default_factory=dict)
     is_over: bool = False
+    untimely: frozenset[Fault] = NO_TTL
+    expire: Callable[[Fault], None] = lambda _: None
     _planned: dict[int, Fault] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -177,9 +177,10 @@ class Process:
         return reply
 
     def _alike(self) -> frozenset[Fault]:
-        """The faults that are no faults of their own here: nothing to starve beside, a clock that is off already."""
+        """The faults that are none of their own here: nothing to starve, a clock that is off, no time is over."""
         is_alone = not self.beat.tasks or all(task.done() for task in self.beat.tasks)
-        return _alike(is_alone, self.skew >= self.most_skew, -self.skew >= self.most_skew)
+        untimely = self._counter.untimely
+        return _alike(is_alone, self.skew >= self.most_skew, -self.skew >= self.most_skew, untimely)
 
     def _is_throttled(self, name: str) -> bool:
         """Whether all that its port is asked for is refused just now."""
@@ -216,6 +217,8 @@ class Process:
                 self.skew = -self.most_skew
             case Fault.STALE:
                 self.is_reading_stale = True
+            case Fault.TTL_ROWS | Fault.TTL_ITEMS:
+                self._counter.expire(fault)
             case _:
                 pass
         self.check_alive()
@@ -249,9 +252,9 @@ def _port(name: str) -> str:
 
 
 @cache
-def _alike(is_alone: bool, is_ahead: bool, is_behind: bool) -> frozenset[Fault]:
+def _alike(is_alone: bool, is_ahead: bool, is_behind: bool, untimely: frozenset[Fault]) -> frozenset[Fault]:
     starving = (Fault.STARVE_BEFORE, Fault.STARVE_AFTER) if is_alone else ()
-    return frozenset((*starving, *[Fault.CLOCK_AHEAD] * is_ahead, *[Fault.CLOCK_BEHIND] * is_behind))
+    return frozenset((*starving, *untimely, *[Fault.CLOCK_AHEAD] * is_ahead, *[Fault.CLOCK_BEHIND] * is_behind))
 
 
 @dataclass(slots=True)  # not frozen: some hundred are made in each run, and freezing doubles what one costs

@@ -10,9 +10,9 @@ from onceward.domain.names import JobId
 from tests.simulation.asking import ask_once, ask_until_heard
 from tests.simulation.bell import until_done
 from tests.simulation.bug import NO_BUG, Bug
-from tests.simulation.checks.promised import CANARY
+from tests.simulation.checks.promised import CANARY, EPOCH
 from tests.simulation.entrances import swept
-from tests.simulation.faults import Boundary, Counter, Fault, Plan
+from tests.simulation.faults import NOTHING, Boundary, Counter, Fault, Plan
 from tests.simulation.invariants import Checker
 from tests.simulation.resolving import resolve
 from tests.simulation.scenario import CLIENT_RETRY, LIVENESS_SECONDS, MOST_TRIES, OLD_CODE_SECONDS, Scenario
@@ -90,6 +90,9 @@ async def _live(world: World, checker: Checker) -> None:
         for verdicts in world.scenario.verdicts:
             await _sweeping(world, asyncio.gather(*(resolve(world, name, after) for name, after in verdicts)))
             await _come_to_rest(world, checker)
+        if world.scenario.at_expiry is not None and await _have_expired(world):
+            await _sweeping(world, world.scenario.at_expiry(world))
+            await _come_to_rest(world, checker)
     except TimeoutError:
         checker.blame(1, "messages or processes are left long after the jobs have ended")
     finally:
@@ -100,6 +103,20 @@ async def _live(world: World, checker: Checker) -> None:
     if world.is_anything_due():
         process = world.process("sweep")
         await process.run(swept(world, process))
+
+
+async def _have_expired(world: World) -> bool:
+    """Let the time pass for which rows are kept, if nothing is due any more: then no pass would find anything.
+
+    From then on TTL may delete them, at any moment or never.
+    """
+    rows = list(world.store.rows.values())
+    if not rows or any(row.due is not None for row in rows):
+        return False
+    expires = max(row.expires_at for row in rows)
+    await asyncio.sleep((expires - EPOCH).total_seconds() - world.loop.time())
+    world.counter.untimely = NOTHING
+    return True
 
 
 async def _come_to_rest(world: World, checker: Checker) -> None:

@@ -9,10 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from onceward.adapters.memory.store import MemoryStore
+from onceward.domain.job import Job
 from onceward.domain.names import TenantId
-from onceward.domain.transaction import Op
+from onceward.domain.transaction import CreateRow, Op
 from onceward.usecases.ports import DueRow, Ids, Page, Queue, Store
+from tests.simulation.checks.promised import wall
 from tests.simulation.events import SimQueue
+from tests.simulation.faults import Fault
 from tests.simulation.process import Process
 from tests.simulation.scheduler import VirtualLoop
 
@@ -43,12 +46,13 @@ class Index:
 
 
 class SimStore(MemoryStore):
-    """A store in memory with a past."""
+    """A store in memory with a past; ``gone``: the rows that are no more, deleted or followed by another life."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         """Start empty."""
         super().__init__()
         self.index = Index(loop)
+        self.gone: list[Job] = []
 
     def seen_by(self, process: Process, ids: Ids, seen: Seen) -> Store | None:
         """How a process reaches these tables; ``None``: as a port in memory."""
@@ -58,8 +62,25 @@ class SimStore(MemoryStore):
         """How a process reaches the queues; ``None``: as a port in memory."""
         return None
 
+    def expire(self, letter: Fault) -> None:
+        """Delete what is past its time, as TTL may at any moment from then on: rows, or what lies beside them."""
+        now = wall(self.index.loop.time())
+        over = {place: row for place, row in self.rows.items() if row.expires_at <= now}
+        ids = {row.job_id for row in (*over.values(), *self.gone)}
+        if letter is Fault.TTL_ROWS:
+            self.gone += over.values()
+            for place in over:
+                del self.rows[place], self.shards[place]
+            return
+        for owner in [owner for owner in self.items if owner[1] in ids]:
+            del self.items[owner]
+        for key in [key for key, flight in self.flights.items() if flight in ids]:
+            del self.flights[key]
+
     def _apply(self, op: Op) -> None:
         """Write, and let the indexes take note."""
+        if isinstance(op, CreateRow) and (before := self.rows.get((op.job.tenant_id, op.job.identity))) is not None:
+            self.gone.append(before)
         super()._apply(op)
         self.index.note(self.rows)
 

@@ -190,6 +190,9 @@ VIOLATIONS = (
     Violation(7, "an account is negative", account_with(reserved=lambda micro_usd: micro_usd - 100_000)),
     Violation(7, "an entry of no end", second_release),
     Violation(8, "two jobs of one key", second_row),
+    Violation(
+        8, "a key's job is followed by another too early", row_with(job_id=lambda row: row.identity + "-LATERONE")
+    ),
     Violation(9, "money of a tenant without a job", foreign_tenant),
     Violation(10, "a request that no one recorded", request()),
     Violation(12, "content in a message", telling_message),

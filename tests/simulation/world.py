@@ -95,6 +95,7 @@ class World:
         here = SimClock(Process(self.loop, "aws", self.counter))
         scenario = self.scenario
         self.store = self.tables(self.loop)
+        self.counter.expire = self.store.expire
         self.queue = SimQueue(here, visibility=scenario.visibility, max_receive_count=MAX_RECEIVE_COUNT)
         self.blob = MemoryBlob(here)
         self.model = ModelService(self.loop, scenario.capability, scenario.call_seconds, scenario.script)

@@ -106,15 +106,21 @@ async def _answers(store: Store, job: Job) -> tuple[Answer, ...]:
 
 
 async def _result(store: Store, blob: Blob, job: Job, ref: ResultRef, answers: tuple[Answer, ...]) -> JsonValue:
-    """The accepted result: the text of a step's answer, or the attempt's own result item; ``None`` once erased."""
+    """The accepted result: the text of a step's answer, or the attempt's own result item.
+
+    An erasure empties an item and leaves it there; only TTL takes it, in any order with its row. Then the row may be
+    there for a moment more, and be no job any more: raises ``JobNotFound``, since a success without its result is none.
+    """
     if ref.step is None:
         place = Result(tenant_id=job.tenant_id, job_id=job.job_id, epoch=ref.epoch, attempt=ref.attempt, body=None)
         item = await store.get_cold(job.tenant_id, job.job_id, place.sort_key)
-        return None if not isinstance(item, Result) else _json(await load_body(blob, item.body, item.blob_key))
+        if not isinstance(item, Result):
+            raise JobNotFound("no such job")
+        return _json(await load_body(blob, item.body, item.blob_key))
     named = (ref.epoch, ref.attempt, ref.step)
     answer = next((one for one in answers if (one.epoch, one.attempt, one.step) == named), None)
     if answer is None:
-        return None
+        raise JobNotFound("no such job")
     reply = _json(await load_body(blob, answer.body, answer.blob_key))
     text = reply.get("text") if isinstance(reply, dict) else None
     return _json(text) if isinstance(text, str) else None

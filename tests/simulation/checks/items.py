@@ -34,7 +34,8 @@ class ItemCheck:
 
     def _is_emptied(self, known: Any, item: Any) -> bool:
         """Whether it lost its content, and that alone, with a row that is marked as erased."""
-        rows = self._checker.world.store.rows.values()
+        store = self._checker.world.store
+        rows = (*store.rows.values(), *store.gone)
         content = {one.name for one in fields(known)} & {"body", "blob_key", "asked"}
         is_marked = any(row.job_id == item.job_id and row.erased_at is not None for row in rows)
         return is_marked and item == replace(known, **dict.fromkeys(content))

@@ -78,17 +78,23 @@ class RowCheck:
                 continue
             has_changed = True
             self._seen[place] = row
-            if before is None:
-                self._born(row)
+            if before is None or before.job_id != row.job_id:
+                self._born(row, before)
             else:
                 self._moved(process, before, row)
             self._standing(row)
             self._remember(process, row)
         return has_changed
 
-    def _born(self, row: Any) -> None:
-        """A new row is queued, or waits for a person's approval; it is due and untouched."""
+    def _born(self, row: Any, before: Any) -> None:
+        """A new row is queued, or waits for a person's approval; it is due and untouched.
+
+        Where there was a row ``before``, that one's time is over, by the fastest clock there is.
+        """
         expect = self._checker.expect
+        if before is not None:
+            fastest = self._checker.world.loop.time() + self._checker.world.scenario.skew_seconds
+            expect(8, before.expires_at <= wall(fastest), "a key has a new job, and the old one's time is not over")
         self._checker.last_created_at = self._checker.world.loop.time()
         fresh = (row.epoch, row.attempts, row.seq, row.run_token) == (1, 0, 1, None)
         expect(1, fresh and self._is_beginning(row), "a new row is not fresh")
@@ -149,7 +155,8 @@ class RowCheck:
         items = self._checker.world.store.items.get((row.tenant_id, row.job_id), {})
         for step, ref in row.accepted.items():
             item = items.get(f"call#{ref.epoch:04d}#{step}#{ref.attempt:04d}")
-            is_good = item is not None and getattr(item, "state", None) == "succeeded"
+            is_over = row.expires_at <= wall(self._checker.world.loop.time())  # TTL takes items and rows in any order
+            is_good = is_over if item is None else getattr(item, "state", None) == "succeeded"
             self._checker.expect(2, is_good, "{} is accepted without a stored answer", step)
 
     def _fence(self, process: Process, before: Any, row: Any, changed: set[str]) -> None:

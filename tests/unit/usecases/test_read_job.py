@@ -13,7 +13,7 @@ import pytest
 
 from onceward.domain.history import history_of
 from onceward.domain.job import Job, PresentAttempt, ResultRef
-from onceward.domain.names import TenantId
+from onceward.domain.names import StepKey, TenantId
 from onceward.domain.records import PastAttempt, Result, Usage
 from onceward.domain.states import AttemptOutcome, JobState
 from onceward.errors import BlobUnavailable, JobNotFound
@@ -142,11 +142,23 @@ def test_a_result_of_its_own_is_read_from_its_item(is_large: bool) -> None:
 def test_an_erased_result_is_null_and_a_lost_blob_is_an_error() -> None:
     """What was removed on purpose reads as nothing; what the item names and is not there may come back."""
     world = ApiWorld()
-    world.keep(a_job(state=JobState.SUCCEEDED, attempts=1, result=ResultRef(epoch=1, attempt=1)))
+    succeeded = a_job(state=JobState.SUCCEEDED, attempts=1, result=ResultRef(epoch=1, attempt=1))
+    world.keep(replace(succeeded, erased_at=NOW))
     assert read(world).result is None
 
+    world.keep(succeeded)
     keep_item(world, Result(tenant_id=TENANT, job_id=JOB_ID, epoch=1, attempt=1, body=None, blob_key="jobs/lost"))
     with pytest.raises(BlobUnavailable):
+        read(world)
+
+
+@pytest.mark.parametrize("step", [None, STEP])
+def test_a_success_whose_result_ttl_has_taken_is_no_job_any_more(step: StepKey | None) -> None:
+    """TTL takes rows and items in any order; by a clock that is behind, the row's time is not over yet."""
+    world = ApiWorld()
+    world.keep(a_job(state=JobState.SUCCEEDED, attempts=1, result=ResultRef(epoch=1, attempt=1, step=step)))
+
+    with pytest.raises(JobNotFound):
         read(world)
 
 
