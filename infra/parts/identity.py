@@ -17,9 +17,9 @@ from infra.parts.acknowledge import acknowledge
 RESOURCE_SERVER = "onceward"
 SCOPES = {
     "jobs:read": "Read the tenant's jobs",
-    "jobs:write": "Create and cancel jobs, upload documents",
+    "jobs:write": "Create, cancel and erase jobs, upload documents",
     "actions": "Ask for the actions that the client's entry names",
-    "ops": "Operate: attempts, reviews, redrives of the tenant",
+    "ops": "Decide for the tenant: reviews, approvals and resets of agents' actions",
 }
 TOKEN_LIFE = cdk.Duration.hours(1)  # a tenant or scope that was taken away still works for as long
 

@@ -36,8 +36,9 @@ def test_reading_needs_the_actions_own_scope_or_an_operator() -> None:
 
     assert world.get(scope="actions:other").status == 404
     assert world.get(scope="jobs:read").status == 403
-    assert world.get(scope="actions ops").status == 200
+    assert world.get(scope="ops").status == 200
     assert world.listed("run-1", scope="actions:other").json["operations"] == []
+    assert len(world.listed("run-1", scope="ops").json["operations"]) == 1
 
 
 def test_a_runs_operations_are_listed_newest_first_and_page_by_page() -> None:

@@ -13,7 +13,7 @@ from tests.support.api_world import an_event, ask, claims_of
 
 def approved(world: ActionWorld, fingerprint: str | None = None, **more: str) -> int:
     """Approve what the operation shows; the answer's status."""
-    shown = fingerprint or world.get(scope="actions ops").json["fingerprint"]
+    shown = fingerprint or world.get(scope="ops").json["fingerprint"]
     return world.say("approve", fingerprint=shown, why="checked with the customer", **more).status
 
 

@@ -120,7 +120,7 @@ def test_the_document_describes_every_route_with_its_scope_and_problems() -> Non
     for route in ROUTES:
         if route.scope is not None:
             operation = described[route.method, route.path]
-            assert operation["security"] == [{"bearer": [str(route.scope)]}]
+            assert operation["security"] == [{"bearer": [str(scope)]} for scope in route.scopes]
             assert {"401", "403", "429", "503"} <= set(operation["responses"])
     for reference in _references(document):
         assert reference.removeprefix("#/components/schemas/") in document["components"]["schemas"]

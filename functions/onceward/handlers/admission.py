@@ -74,9 +74,9 @@ def admit(event: Mapping[str, Any], settings: ApiSettings) -> Admitted:
     route = find_route(method_of(event), path_of(event))
     headers = {str(name).lower(): str(value) for name, value in (event.get("headers") or {}).items()}
     caller = None
-    if route.scope is not None:
+    if route.scopes:
         caller = read_principal(
-            event, tenant_claim=settings.tenant_claim, scope_claim=settings.scope_claim, needed=route.scope
+            event, tenant_claim=settings.tenant_claim, scope_claim=settings.scope_claim, needed=route.scopes
         )
     key = read_key(headers.get(HEADER)) if route.needs_key else None
     return Admitted(

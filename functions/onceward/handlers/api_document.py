@@ -43,7 +43,7 @@ def operation(
     }
     for status in _problems_of(route):
         responses[status] = _problem(status)
-    security = [] if route.scope is None else [{BEARER: [str(route.scope)]}]
+    security = [{BEARER: [str(scope)]} for scope in route.scopes]  # one of them is enough
     return {"operation_id": operation_id, "summary": summary, "responses": responses, "security": security}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from onceward.domain.names import TenantId, is_tenant_id
@@ -48,8 +48,10 @@ def verified_claims(event: Mapping[str, object]) -> Mapping[str, object]:
     return found
 
 
-def read_principal(event: Mapping[str, object], *, tenant_claim: str, scope_claim: str, needed: Scope) -> Principal:
-    """The caller, if it may use a route that needs ``needed``; raises ``Unauthorized`` or ``Forbidden``."""
+def read_principal(
+    event: Mapping[str, object], *, tenant_claim: str, scope_claim: str, needed: Sequence[Scope]
+) -> Principal:
+    """The caller, if it may use a route that needs one of ``needed``; raises ``Unauthorized`` or ``Forbidden``."""
     claims = verified_claims(event)
     # Issuers other than Cognito have no such claim; theirs are told apart by the scope that an ID token lacks.
     if claims.get("token_use", "access") != "access":
@@ -61,9 +63,9 @@ def read_principal(event: Mapping[str, object], *, tenant_claim: str, scope_clai
     scopes = read_scopes(claims.get(scope_claim))
     actions = read_actions(claims.get(scope_claim))
     # A token that allows an action needs no word for actions in general.
-    is_named = needed is Scope.ACTIONS and bool(actions)
-    if needed not in scopes and not is_named:
-        raise Forbidden(f"the token lacks the scope {needed}")
+    is_named = Scope.ACTIONS in needed and bool(actions)
+    if scopes.isdisjoint(needed) and not is_named:
+        raise Forbidden(f"the token lacks the scope {' or '.join(needed)}")
     return Principal(tenant_id=TenantId(tenant), subject=_subject_of(claims), scopes=scopes, actions=actions)
 
 

@@ -33,7 +33,10 @@ OPENAPI = "/openapi.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiRoute:
-    """One method of one path; without a ``scope`` it is open to everybody."""
+    """One method of one path; without a ``scope`` it is open to everybody.
+
+    ``or_ops``: an operator may use it too, who decides on what is read there.
+    """
 
     method: str
     path: str
@@ -42,6 +45,13 @@ class ApiRoute:
     has_body: bool = False
     has_query: bool = False
     may_conflict: bool = False
+    or_ops: bool = False
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Those of which a caller needs one; empty: it is open to everybody."""
+        own = () if self.scope is None else (self.scope,)
+        return (*own, Scope.OPS) if self.or_ops else own
 
     def matches(self, path: str) -> bool:
         """Whether a request's path is of this shape."""
@@ -81,8 +91,8 @@ RESOLVE_REVIEW = ApiRoute(method="POST", path=RESOLVE, scope=Scope.OPS, has_body
 READ_HEALTH = ApiRoute(method="GET", path=HEALTH)
 READ_OPENAPI = ApiRoute(method="GET", path=OPENAPI)
 PERFORM_ACTION = ApiRoute(method="POST", path=ACTIONS, scope=Scope.ACTIONS, may_conflict=True, has_body=True)
-LIST_ACTIONS = ApiRoute(method="GET", path=ACTIONS, scope=Scope.ACTIONS, has_query=True)
-READ_ACTION = ApiRoute(method="GET", path=ACTION, scope=Scope.ACTIONS, has_query=True)
+LIST_ACTIONS = ApiRoute(method="GET", path=ACTIONS, scope=Scope.ACTIONS, has_query=True, or_ops=True)
+READ_ACTION = ApiRoute(method="GET", path=ACTION, scope=Scope.ACTIONS, has_query=True, or_ops=True)
 APPROVE_ACTION = ApiRoute(method="POST", path=APPROVE, scope=Scope.OPS, may_conflict=True, has_body=True)
 RESET_ACTION = ApiRoute(method="POST", path=RESET, scope=Scope.OPS, may_conflict=True, has_body=True)
 ROUTES = (
