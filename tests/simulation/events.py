@@ -3,6 +3,11 @@
 It receives what is visible, invokes a worker with a batch, deletes what the answer does not name as failed, and leaves
 the rest to its visibility. A worker that dies, or is killed at its function's timeout, answers nothing: then nothing is
 deleted. Receives and deletions are boundaries too, so messages come twice, late, or to a worker that never began.
+
+Where Lambda has no room for an invocation, the source tries again, ever more rarely, and receives nothing meanwhile. It
+holds its batch for as long as the queue's visibility lasts: the batch then comes late, under the receipts and counts of
+its receive. What it holds longer comes back by itself, as what a worker never began with. After a function's error it
+does not slow down, since AWS does not where partial failures are reported (``ReportBatchItemFailures``).
 """
 
 from __future__ import annotations
@@ -21,6 +26,8 @@ from tests.simulation.process import Died
 from tests.simulation.scheduler import VirtualLoop
 
 INVOKE_SECONDS = 0.02  # from a visible message to a running handler; SQS to Lambda, median 16 ms
+NO_ROOM = 180.0  # seconds: longer than a lease, shorter than the queue's visibility
+FIRST_BACK_OFF, LAST_BACK_OFF = 1.0, 60.0  # seconds between the tries of an invocation; AWS does not tell them
 LATE = timedelta(minutes=3)  # a delayed message: longer than a lease and the sweeper's first look
 
 type Answer = dict[str, list[dict[str, str]]]
@@ -89,6 +96,7 @@ class EventSource:
         self._invoke = invoke
         self._deploy = deploy
         self._running: set[asyncio.Task[None]] = set()
+        self._no_room_until = 0.0
         self.errors: list[Exception] = []
 
     @property
@@ -100,6 +108,7 @@ class EventSource:
         """Receive and invoke until cancelled."""
         while True:
             await self._something_visible()
+            await self._room()
             await asyncio.sleep(INVOKE_SECONDS if self._loop.turns is None else 0.0)
             for batch in await self._receive():
                 await self._slots.acquire()
@@ -116,6 +125,13 @@ class EventSource:
             if wait is not None and wait <= 0:
                 return
             await self._queue.changed.wait(None if wait is None else wait + 0.001)
+
+    async def _room(self) -> None:
+        """Until an invocation would be let in, as whoever tries from time to time finds out."""
+        pause = FIRST_BACK_OFF
+        while self._loop.time() < self._no_room_until:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_BACK_OFF)
 
     async def _receive(self) -> tuple[tuple[Delivery, ...], ...]:
         """One receive: usually one batch; a duplicate delivery makes a second one of the same messages."""
@@ -136,6 +152,9 @@ class EventSource:
                 return ()
             case Fault.REORDER:
                 return tuple((delivery,) for delivery in reversed(batch))
+            case Fault.INVOKE_THROTTLED:
+                self._no_room_until = self._loop.time() + NO_ROOM
+                return (batch,)
             case Fault.OLDER_CODE | Fault.NEWER_CODE as change:
                 self._deploy(change)
                 return (batch,)
@@ -145,6 +164,7 @@ class EventSource:
     async def _handle(self, batch: Sequence[Delivery]) -> None:
         """One invocation; its answer decides which messages are deleted."""
         try:
+            await self._room()
             try:
                 answer = await self._invoke(batch)
             except Exception as error:  # noqa: BLE001  # a function error: Lambda deletes nothing

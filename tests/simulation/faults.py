@@ -37,6 +37,7 @@ class Fault(StrEnum):
     DUPLICATE = "duplicate"  # a message is delivered once more, at the same time
     DELAY = "delay"  # a message reaches its receiver minutes late
     REORDER = "reorder"  # the messages of a batch come one by one, the last one first
+    INVOKE_THROTTLED = "invoke_throttled"  # Lambda has no room for an invocation, for minutes; its source backs off
     OLDER_CODE = "older_code"  # a deploy is rolled back for some minutes: workers know the kinds' last versions only
     TTL_ROWS = "ttl_rows"  # before the call, rows whose time is over are deleted; what lies beside them is still there
     TTL_ITEMS = "ttl_items"  # as above, what lies beside such rows; they are still there
@@ -99,6 +100,7 @@ ALPHABET: dict[str, tuple[Fault, ...]] = {
         Fault.DUPLICATE,
         Fault.DELAY,
         Fault.REORDER,
+        Fault.INVOKE_THROTTLED,
         Fault.OLDER_CODE,
         Fault.NEWER_CODE,
     ),

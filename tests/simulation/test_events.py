@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onceward.adapters.memory.queue import Delivery
-from tests.simulation.events import come_back, event_of
+from tests.simulation.catalogue import story_of
+from tests.simulation.events import NO_ROOM, come_back, event_of
+from tests.simulation.faults import Fault, Plan
+from tests.simulation.story import play
 
 BATCH = tuple(
     Delivery(message_id=name, receipt=f"{name}/1", body="{}", receive_count=1, group=None, traceparent=None)
@@ -40,3 +44,15 @@ def test_a_record_has_what_a_function_is_handed() -> None:
     (first, _) = event_of(BATCH)["Records"]
 
     assert (first["messageId"], first["attributes"]["ApproximateReceiveCount"]) == ("one", "1")
+
+
+def test_a_throttled_invocation_comes_late_under_its_own_receive() -> None:
+    """The source holds the batch: the message was received once, and nothing else is received meanwhile."""
+    story = replace(story_of("one-call"), requests=("key-1", "key-2"), concurrency=2, batch_size=1)
+    first = next(one for one in play(story).trace if one.name == "events.receive")
+    run = play(story, Plan().plus(first.index, Fault.INVOKE_THROTTLED))
+    begun = [one.at for one in run.trace if one.process.startswith("worker")]
+
+    assert (run.violations, run.ends) == ((), (("succeeded", 1), ("succeeded", 1)))
+    assert min(begun) >= first.at + NO_ROOM
+    assert sum(one.name == "events.receive" and one.at < first.at + NO_ROOM for one in run.trace) == 1
