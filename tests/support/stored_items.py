@@ -1,7 +1,8 @@
 """What older code stored, read into today's store in memory: items as DynamoDB types them, frozen in files.
 
-``stored/`` has whole tables, ``stored_states/`` a small world for each state that a job can be left in, by its name. A
-file is what the code of its time wrote, by running, and is never made anew; later code adds a file beside it.
+``stored/`` has whole tables, ``stored_states/`` a small world for each state that a job can be left in, by its name,
+``stored_limits/`` what a deployment keeps beside its jobs: tallies, switches and circuit breakers. A file is what the
+code of its time wrote, by running, and is never made anew; later code adds a file beside it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from onceward.domain.due import shard_of_row
 from onceward.domain.names import CoalesceKey, JobId, TenantId
 
 STATES = Path(__file__).with_name("stored_states")
+LIMITS = Path(__file__).with_name("stored_limits")
 
 
 def as_stored(typed: Any) -> Any:
@@ -38,6 +40,12 @@ def as_stored(typed: Any) -> Any:
 def stored_states(name: str) -> Mapping[str, Mapping[str, Any]]:
     """All worlds of one file."""
     read: dict[str, Any] = as_stored(json.loads((STATES / name).read_text(encoding="utf-8")))
+    return read
+
+
+def stored_limits(name: str) -> list[Mapping[str, Any]]:
+    """The items of the accounts table of one file, as DynamoDB types them."""
+    read: list[Mapping[str, Any]] = as_stored(json.loads((LIMITS / name).read_text(encoding="utf-8")))["accounts"]
     return read
 
 
