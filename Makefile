@@ -11,6 +11,7 @@ PORT ?= 4566
 STAGE ?=
 MINUTES ?=
 ALL ?=
+STORIES ?=
 
 PY := .venv/bin/python
 UV := .ci/uv
@@ -94,9 +95,11 @@ test: setup check ## All checks, then the tests, from unit to a stack deployed o
 	wait $$simulation || ended=1; cat .local/simulation.log; exit $$ended
 
 .PHONY: prove
-prove: setup ## The proofs that take minutes; MINUTES=n: new seeds of faults for so long; ALL=1: every pair of faults
-ifneq ($(MINUTES)$(ALL),)
-	@$(PY) -m tests.simulation.prove $(if $(ALL),all,seeds $(MINUTES))
+prove: setup ## The proofs that take minutes; MINUTES=n: new seeds; ALL=1, or STORIES="a b": every pair of their faults
+ifneq ($(MINUTES),)
+	@$(PY) -m tests.simulation.prove seeds $(MINUTES)
+else ifneq ($(ALL)$(STORIES),)
+	@$(PY) -m tests.simulation.prove pairs $(STORIES)
 else
 	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation
 	@.venv/bin/pytest -m "thorough or soak or last" tests/scenarios

@@ -1,7 +1,8 @@
 """The long proofs: every pair of every story, or new seeds for as long as asked; the result becomes a page.
 
-``python -m tests.simulation.prove all`` and ``... seeds MINUTES``; ``make prove`` calls it. Work is cut into parts that
-two processes take one after the other. A failure is shrunk and kept in ``regressions/``, and the exit status is 1.
+``python -m tests.simulation.prove pairs [STORY ...]`` and ``... seeds MINUTES``; ``make prove`` calls it. Work is cut
+into parts that two processes take one after the other. A failure is shrunk and kept in ``regressions/``, and the exit
+status is 1.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,9 +39,9 @@ def seeds_of(work: Work) -> Report:
     return Explorer(scenario=story_of(name), seed=seed).sample(depth=depth, tries=TRIES)
 
 
-def all_parts() -> list[Work]:
+def all_parts(names: Sequence[str]) -> list[Work]:
     """Every part of every story, the stories in turn, so that an early end has seen all of them."""
-    return [(story.name, part, PARTS) for part in range(PARTS) for story in all_stories()]
+    return [(name, part, PARTS) for part in range(PARTS) for name in names]
 
 
 def new_seeds(until: float, first: int) -> Iterator[Work]:
@@ -54,7 +55,7 @@ def new_seeds(until: float, first: int) -> Iterator[Work]:
         seed += 1
 
 
-def prove(title: str, reports: Iterable[Report]) -> int:
+def prove(title: str, stories: str, reports: Iterable[Report]) -> int:
     """Sum up as parts come in; the page, and the exit status."""
     began, total = time.time(), Report()
     for report in reports:
@@ -63,19 +64,19 @@ def prove(title: str, reports: Iterable[Report]) -> int:
             print(one, flush=True)
             print(f"kept as {keep(one, story_of(one.story))}", flush=True)
     minutes = (time.time() - began) / 60
-    text = page(title, total, minutes)
+    text = page(title, stories, total, minutes)
     PAGES.mkdir(parents=True, exist_ok=True)
     (PAGES / f"{title.split(maxsplit=1)[0].lower()}.md").write_text(text, encoding="utf-8")
     print(text)
     return 1 if total.failed else 0
 
 
-def page(title: str, total: Report, minutes: float) -> str:
+def page(title: str, stories: str, total: Report, minutes: float) -> str:
     """What was done, on which commit, when."""
     return f"""# {title}
 
-Commit {commit()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {PROCESSES} processes, {minutes:.1f} minutes,
-{len(all_stories())} stories.
+Commit {commit()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {PROCESSES} processes, {minutes:.1f} minutes.
+Stories: {stories}.
 
 | | |
 |---|---:|
@@ -89,15 +90,19 @@ Commit {commit()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {PROCESSES} processes
 def main(arguments: list[str]) -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["all", "seeds"])
-    parser.add_argument("minutes", nargs="?", type=float, default=15.0)
+    proofs = parser.add_subparsers(dest="proof", required=True)
+    proofs.add_parser("pairs").add_argument("stories", nargs="*", metavar="STORY", help="all of them without a name")
+    proofs.add_parser("seeds").add_argument("minutes", type=float)
     given = parser.parse_args(arguments)
+    every = f"all {len(all_stories())}"
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
-        if given.what == "all":
-            return prove("Pairs of faults, all of every story", pool.imap_unordered(pairs_of, all_parts()))
+        if given.proof == "pairs":
+            names = [story_of(name).name for name in given.stories] or [story.name for story in all_stories()]
+            title = "Pairs of faults at every boundary"
+            return prove(title, ", ".join(given.stories) or every, pool.imap_unordered(pairs_of, all_parts(names)))
         now = time.time()
         works = new_seeds(now + given.minutes * 60, int(now))
-        return prove("Seeds of runs of 3 to 6 drawn faults", _as_it_goes(pool, works))
+        return prove("Seeds of runs of 3 to 6 drawn faults", every, _as_it_goes(pool, works))
 
 
 def _as_it_goes(pool: multiprocessing.pool.Pool, works: Iterator[Work]) -> Iterator[Report]:
