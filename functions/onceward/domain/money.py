@@ -25,7 +25,7 @@ class Cost:
     @classmethod
     def nothing(cls) -> Cost:
         """Nothing was sent, so nothing was spent."""
-        return cls(low=0, high=0)
+        return _NOTHING
 
     @classmethod
     def exact(cls, micro_usd: int) -> Cost:
@@ -58,3 +58,6 @@ class Cost:
         high = max(self.high - bound, 0) + truth.high
         low = self.low + truth.low
         return Cost(low=low, high=max(low, high), unpriced=self.unpriced or truth.unpriced)
+
+
+_NOTHING = Cost(low=0, high=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import fields
 
 from onceward.domain.names import CallFingerprint
 from onceward.usecases.ports import ModelRequest
@@ -24,4 +24,4 @@ def call_fingerprint(target: str, question: object) -> CallFingerprint:
 
 def model_fingerprint(request: ModelRequest) -> CallFingerprint:
     """The fingerprint of all that a model is told."""
-    return call_fingerprint("model", asdict(request))
+    return call_fingerprint("model", {one.name: getattr(request, one.name) for one in fields(request)})

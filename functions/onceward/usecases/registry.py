@@ -64,6 +64,7 @@ class Registry:
     def __init__(self) -> None:
         """Start empty."""
         self._kinds: dict[str, AnyKind] = {}
+        self._limits: tuple[KindLimit, ...] = ()
         self._endpoints: dict[str, Endpoint] = {}
 
     def kind[I: BaseModel, O: BaseModel](
@@ -93,7 +94,7 @@ class Registry:
                 raise RegistrationError(f"kind {policy.name}: a tariff by pages needs pages_of")
             if not set(identified_by) <= sent_names(input_model):
                 raise RegistrationError(f"kind {policy.name}: identified_by names fields of the input")
-            self._kinds[policy.name] = made  # type: ignore[assignment]  # a Kind is used only with its own models
+            self._enter(made)  # type: ignore[arg-type]  # a Kind is used only with its own models
             return run
 
         return register
@@ -118,8 +119,13 @@ class Registry:
             action=declared,  # type: ignore[arg-type]  # an Action is used only with its own arguments
         )
         _check(declared.policy, taken=declared.kind in self._kinds)
-        self._kinds[declared.kind] = made  # type: ignore[assignment]  # as above
+        self._enter(made)  # type: ignore[arg-type]  # as above
         return declared
+
+    def _enter(self, made: AnyKind) -> None:
+        """Let the rest of the system find it."""
+        self._kinds[made.name] = made
+        self._limits = (*self._limits, made.policy.limit)
 
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -153,7 +159,7 @@ class Registry:
     @property
     def limits(self) -> tuple[KindLimit, ...]:
         """What a claim conditions on."""
-        return tuple(kind.policy.limit for kind in self._kinds.values())
+        return self._limits
 
     def __iter__(self) -> Iterator[AnyKind]:
         """All kinds, in the order of their registration."""

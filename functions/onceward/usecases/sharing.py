@@ -71,8 +71,8 @@ class Sharing:
             yield
 
     async def aclose(self) -> None:
-        """End what is still under way, and wait for it."""
-        await at_once(self._documents.aclose(), self._children.aclose())
+        """End what is still under way, and wait for it; mostly that is nothing."""
+        await at_once(*(flight.aclose() for flight in (self._documents, self._children) if len(flight)))
 
 
 def _flight[K: (DocumentVersion, ChildWork), V]() -> SingleFlight[K, V]:
