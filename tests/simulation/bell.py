@@ -43,16 +43,9 @@ class Bell:
             return True
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
-        future = loop.create_future()
+        future = loop.create_future() if seconds is None else loop.pause(seconds)
         self._waiting.append(future)
-        if seconds is None:
-            await future
-            return True
-        timer = loop.call_later(seconds, resolve, future)
-        try:
-            await future
-        finally:
-            timer.cancel()
+        await future
         if future in self._waiting:
             self._waiting.remove(future)
             return False

@@ -53,10 +53,9 @@ class Guarded:
         value = getattr(self._port, attribute)
         if not _is_awaited(getattr(value, "__func__", value)):
             return value
-        name = f"{self._name}.{attribute}"
         call = self._page if attribute in PAGES else self._call
-        wrapped = partial(call, name, value)
-        object.__setattr__(self, attribute, wrapped)  # found at once the next time
+        wrapped = partial(call, f"{self._name}.{attribute}", value)
+        self.__dict__[attribute] = wrapped  # found at once the next time
         return wrapped
 
     async def _page(self, name: str, method: Method, *args: Any, **options: Any) -> Any:

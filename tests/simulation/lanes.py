@@ -28,19 +28,23 @@ LANE: ContextVar[Lane | None] = ContextVar("LANE", default=None)
 class Ready:
     """A callback that is ready, or will be: asyncio's handle, with the lane that it runs in."""
 
-    __slots__ = ("args", "at", "callback", "context", "is_cancelled", "is_task", "lane")
+    __slots__ = ("args", "callback", "context", "is_cancelled", "lane", "task")
 
     def __init__(
-        self, callback: Callable[..., object], args: tuple[Any, ...], context: Context, lane: Lane | None
+        self,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        context: Context,
+        lane: Lane | None,
+        task: OrderedTask[Any] | None = None,
     ) -> None:
-        """``at``: a timer's instant; ``is_task``: it is a step of a task, so the draw has a say in its turn."""
+        """``task``: whose step it is, if it is one, so that the draw has a say in its turn."""
         self.callback = callback
         self.args = args
         self.context = context
         self.lane = lane
-        self.is_task = False
+        self.task = task
         self.is_cancelled = False
-        self.at = 0.0
 
     def cancel(self) -> None:
         """Let it never run."""
@@ -50,9 +54,7 @@ class Ready:
         """Whether it never will."""
         return self.is_cancelled
 
-    def when(self) -> float:
-        """A timer's instant."""
-        return self.at
+    done = cancelled  # as a future's: no time needs to pass for it
 
 
 class OrderedTask[T](asyncio.Task[T]):

@@ -178,7 +178,7 @@ class Process:
 
     def _alike(self) -> frozenset[Fault]:
         """The faults that are none of their own here: nothing to starve, a clock that is off, no time is over."""
-        is_alone = not self.beat.tasks or all(task.done() for task in self.beat.tasks)
+        is_alone = all(map(asyncio.Task.done, self.beat.tasks))
         untimely = self._counter.untimely
         return _alike(is_alone, self.skew >= self.most_skew, -self.skew >= self.most_skew, untimely)
 

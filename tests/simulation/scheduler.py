@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
+from asyncio import _unregister_task
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
@@ -52,7 +53,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._stopping = False
         self._plain: deque[Ready] = deque()
         self._ready_tasks: deque[Ready] = deque()
-        self._timers: list[tuple[float, int, Ready]] = []
+        self._timers: list[tuple[float, int, Lane | None, Ready | asyncio.Future[None]]] = []
         self.turns: Turns | None = None
         self.set_exception_handler(_note_unhandled)
 
@@ -68,8 +69,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             context = copy_context()
         task = getattr(callback, "__self__", None)
         if type(task) is OrderedTask:
-            ready = Ready(callback, args, context, task.lane)
-            ready.is_task = True
+            ready = Ready(callback, args, context, task.lane, task)
             self._ready_tasks.append(ready)
         else:
             ready = Ready(callback, args, context, context.get(LANE))
@@ -83,9 +83,8 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if context is None:
             context = copy_context()
         ready = Ready(callback, args, context, context.get(LANE))
-        ready.at = when
         self._order += 1
-        heapq.heappush(self._timers, (when, self._order, ready))
+        heapq.heappush(self._timers, (when, self._order, ready.lane, ready))
         return ready
 
     def call_later(  # type: ignore[override]  # as above
@@ -95,9 +94,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self.call_at(self._seconds + delay, callback, *args, context=context)
 
     def pause(self, seconds: float) -> asyncio.Future[None]:
-        """What ``asyncio.sleep`` waits for, for half its price: most of a run is calls of ports that take a moment."""
-        future = asyncio.Future[None](loop=self)
-        self.call_at(self._seconds + seconds, resolve, future)
+        """What ``asyncio.sleep`` waits for, for half its price: most of a run is calls of ports that take a moment.
+
+        Whoever resolves it before has waited less, and needs no time to pass for the rest.
+        """
+        future: asyncio.Future[None] = asyncio.Future(loop=self)
+        self._order += 1
+        heapq.heappush(self._timers, (self._seconds + seconds, self._order, LANE.get(), future))
         return future
 
     def create_task[T](
@@ -134,7 +137,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         lane.frozen_until = None
         parked, lane.parked = lane.parked, []
         for ready in parked:
-            (self._ready_tasks if ready.is_task else self._plain).append(ready)
+            (self._plain if ready.task is None else self._ready_tasks).append(ready)
 
     def _run_once(self) -> None:
         """Run callbacks, one after the other, until the loop is stopped; if none is ready, time jumps.
@@ -160,13 +163,19 @@ class VirtualLoop(asyncio.BaseEventLoop):
             lane = ready.lane
             if lane is not None and lane.frozen_until is not None:
                 lane.parked.append(ready)
-                continue
-            try:
-                ready.context.run(ready.callback, *ready.args)
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:  # noqa: BLE001  # as asyncio's own handle: told to whoever runs the loop
-                self.call_exception_handler({"message": f"{ready.callback} raised", "exception": error})
+            else:
+                self._run(ready)
+
+    def _run(self, ready: Ready) -> None:
+        """Run one callback; an ended task is no longer among those that ``asyncio.all_tasks`` looks through."""
+        try:
+            ready.context.run(ready.callback, *ready.args)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # noqa: BLE001  # as asyncio's own handle: told to whoever runs the loop
+            self.call_exception_handler({"message": f"{ready.callback} raised", "exception": error})
+        if ready.task is not None and ready.task.done():
+            _unregister_task(ready.task)
 
     def _jump(self) -> None:
         """Move the clock to the earliest live timer and make all timers of that instant ready.
@@ -177,7 +186,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if self.turns is not None and self.turns.give():
             return
         timers = self._timers
-        while timers and timers[0][2].is_cancelled:
+        while timers and timers[0][-1].done():
             heapq.heappop(timers)
         if not timers:
             raise Deadlock("nothing is ready and no timer is set: " + ", ".join(self._waiting()))
@@ -185,12 +194,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if now > LONGEST:
             raise Runaway(f"virtual second {now:.0f}")
         while timers and timers[0][0] <= now:
-            ready = heapq.heappop(timers)[2]
-            lane = ready.lane
-            if ready.callback is resolve and (lane is None or lane.frozen_until is None):
-                resolve(*ready.args)
+            _, _, lane, due = heapq.heappop(timers)
+            if isinstance(due, Ready):
+                self._plain.append(due)
+            elif lane is not None and lane.frozen_until is not None:
+                self._plain.append(Ready(resolve, (due,), Context(), lane))
             else:
-                self._plain.append(ready)
+                resolve(due)
 
     def pending(self) -> list[OrderedTask[Any]]:
         """The tasks that have not ended."""

@@ -18,24 +18,28 @@ def check_books(checker: Checker) -> None:
         checker.expect(7, sum(parts) == account.granted, "{} do not add up to {}", parts, account.granted)
         checker.expect(7, min(parts) >= 0, "negative: {}", parts)
         mine = [row for row in store.rows.values() if row.tenant_id == tenant]
-        held = sum(row.reserved_micro_usd or 0 for row in mine if row.state not in TERMINAL)
+        open_ones = [row for row in mine if row.state not in TERMINAL]
+        held = sum([row.reserved_micro_usd or 0 for row in open_ones])
         checker.expect(7, account.reserved == held, "{} reserved, open jobs reserved {}", account.reserved, held)
         over = [row.job_id for row in mine if (row.charge_micro_usd or 0) > (row.reserved_micro_usd or 0)]
         checker.expect(7, not over, "charged more than was held: {}", over)
-        flying = sum(row.in_flight for row in mine if row.state not in TERMINAL)
+        flying = sum([row.in_flight for row in open_ones])
         checker.expect(7, account.in_flight == flying, "{} counted in flight, {} are", account.in_flight, flying)
         mine += [row for row in store.gone if row.tenant_id == tenant]  # entries stay, whatever becomes of rows
-        charged = sum(row.charge_micro_usd or 0 for row in mine if row.state == "succeeded")
+        charged = sum([row.charge_micro_usd or 0 for row in mine if row.state == "succeeded"])
         checker.expect(7, account.captured == charged, "{} captured, jobs were charged {}", account.captured, charged)
+    names: dict[str, list[str]] = {}
+    for tenant, name in store.entries:
+        names.setdefault(tenant, []).append(name)
     for row in store.rows.values():
-        _check_entries(checker, row)
+        _check_entries(checker, row, names.get(row.tenant_id, []))
 
 
-def _check_entries(checker: Checker, row: Any) -> None:
+def _check_entries(checker: Checker, row: Any, names: list[str]) -> None:
     """Reserve or carry once per epoch; capture iff succeeded; release iff ended otherwise, and anything was held."""
-    names = {name for tenant, name in checker.world.store.entries if tenant == row.tenant_id}
     if row.participants is not None:
-        checker.expect(7, not any(name.startswith(row.job_id) for name in names), "a flight is in the tenant's book")
+        is_in_book = any(name.startswith(row.job_id) for name in names)
+        checker.expect(7, not is_in_book, "a flight is in the tenant's book")
         return
     prefix = f"{row.job_id}#{row.epoch}#"
     verbs = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}

@@ -44,21 +44,21 @@ class FlightCheck:
             return
         if self._joined.get(row.job_id) != row.flight:
             self._joined[row.job_id] = row.flight
-            expect(2, flight.state not in TERMINAL, f"joined a flight that had {flight.state}")
+            expect(2, flight.state not in TERMINAL, "joined a flight that had {}", flight.state)
             expect(4, not row.open and not row.accepted, "joined with calls of its own")
         if row.state == "succeeded" and not row.accepted:
-            expect(2, flight.state == "succeeded", f"a shared result of a flight that has {flight.state}")
+            expect(2, flight.state == "succeeded", "a shared result of a flight that has {}", flight.state)
             expect(10, row.spent.high == 0, "a participant was booked what its flight has spent")
 
     def _count(self, flight: Any, rows: dict[Any, Any]) -> None:
         """A flight under way counts exactly those who are in it."""
         inside = [row for row in rows.values() if row.flight == flight.job_id and row.state not in TERMINAL]
         inside = [row for row in inside if not row.open and not row.accepted]
-        what = f"{flight.participants} participants counted, {len(inside)} are there"
-        self._checker.expect(13, flight.participants == len(inside), what)
+        counted, there = flight.participants, len(inside)
+        self._checker.expect(13, counted == there, "{} participants counted, {} are there", counted, there)
 
     def _open(self, rows: dict[Any, Any]) -> None:
         """The tenant's count is that of its flights that have not ended."""
-        under_way = [row for row in rows.values() if row.participants is not None and row.state not in TERMINAL]
+        under_way = len([row for row in rows.values() if row.participants is not None and row.state not in TERMINAL])
         counted = sum(self._checker.world.store.open_flights.values())
-        self._checker.expect(1, counted == len(under_way), f"{counted} flights counted, {len(under_way)} under way")
+        self._checker.expect(1, counted == under_way, "{} flights counted, {} under way", counted, under_way)

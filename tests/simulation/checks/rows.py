@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import fields
 from datetime import timedelta
 from functools import cache
-from operator import attrgetter
+from itertools import compress
+from operator import attrgetter, is_not
 from typing import TYPE_CHECKING, Any
 
 from tests.simulation.checks.promised import ORPHANED, Process, wall
@@ -132,8 +133,9 @@ class RowCheck:
     def _changed(self, before: Any, row: Any) -> set[str]:
         """The names of the fields that differ."""
         names, values = _fields_of(row.__class__)
-        pairs = zip(names, values(before), values(row), strict=True)
-        return {name for name, old, new in pairs if old is not new and old != new}
+        old, new = values(before), values(row)
+        touched = compress(zip(names, old, new, strict=True), map(is_not, old, new))
+        return {name for name, was, is_now in touched if was != is_now}
 
     def _epoch(self, before: Any, row: Any) -> None:
         """Epochs rise by one, and only by a re-opening."""
@@ -171,7 +173,7 @@ class RowCheck:
         now = wall(self._checker.world.loop.time())
         slowest = timedelta(seconds=self._checker.world.scenario.skew_seconds)
         is_over = before.lease_until is not None and now >= before.lease_until + slowest
-        expect(3, is_over, f"{process.name} took a live lease over (until {before.lease_until}, at {now})")
+        expect(3, is_over, "{} took a live lease over (until {}, at {})", process.name, before.lease_until, now)
         expect(3, row.state == "running" and row.run_token in process.tokens, "a lease changed hands by no takeover")
         self._new_token(row)
 
@@ -182,7 +184,7 @@ class RowCheck:
         is_known = row.kind_version <= process.known_kinds.get(row.kind, 0)
         is_counted = row.attempts != before.attempts
         may = is_known or (self._is_orphan(before) and not is_counted)
-        expect(18, may, f"{process.name} claimed a job of newer code than its own")
+        expect(18, may, "{} claimed a job of newer code than its own", process.name)
         self._new_token(row)
 
     def _is_orphan(self, row: Any) -> bool:
