@@ -49,14 +49,11 @@ class Guarded:
         self._seen = seen
 
     def __getattr__(self, attribute: str) -> Any:
-        """Wrap what is awaited; pass on what is not."""
+        """Pass on what is no method of the port's class that is awaited; wrap what is awaited all the same."""
         value = getattr(self._port, attribute)
         if not _is_awaited(getattr(value, "__func__", value)):
             return value
-        call = self._page if attribute in PAGES else self._call
-        wrapped = partial(call, f"{self._name}.{attribute}", value)
-        self.__dict__[attribute] = wrapped  # found at once the next time
-        return wrapped
+        return partial(_boundary(f"{self._name}.{attribute}"), self)
 
     async def _page(self, name: str, method: Method, *args: Any, **options: Any) -> Any:
         """A call of one shard of the index, unless it is one more with nothing on it."""
@@ -102,9 +99,29 @@ def _is_awaited(function: Any) -> bool:
     return inspect.iscoroutinefunction(function)
 
 
+@cache
+def _boundary(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The method that crosses the boundary of this name: port and method."""
+    attribute = name.partition(".")[2]
+    call = Guarded._page if attribute in PAGES else Guarded._call
+
+    def crossing(self: Guarded, *args: Any, **options: Any) -> Coroutine[Any, Any, Any]:
+        return call(self, name, getattr(self._port, attribute), *args, **options)
+
+    return crossing
+
+
+@cache
+def _guard_of(port: type, name: str) -> type[Guarded]:
+    """The class of what guards such ports: made once, since each process of each run makes objects of it."""
+    awaited = [one for one in dir(port) if one[0] != "_" and _is_awaited(getattr(port, one))]
+    return type("Guarded", (Guarded,), {one: _boundary(f"{name}.{one}") for one in awaited})
+
+
 def guarded[P](port: P, name: str, process: Process, freeze_seconds: float, seen: Callable[[Process, str], None]) -> P:
     """``port`` with a boundary around every awaited call; it keeps its type, since it keeps its methods."""
-    return cast("P", Guarded(port, name, process, freeze_seconds, seen))
+    guard = _guard_of(type(port), name)  # type: ignore[arg-type]  # a class can be hashed
+    return cast("P", guard(port, name, process, freeze_seconds, seen))
 
 
 def fail(name: str, fault: Fault) -> Any:

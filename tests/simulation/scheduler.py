@@ -152,8 +152,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if plain:
                 ready = plain.popleft()
             elif tasks:
-                if draw is not None and len(tasks) > 1:
-                    tasks.rotate(-draw.randrange(len(tasks)))
+                tasks.rotate(0 if draw is None or len(tasks) == 1 else -draw.randrange(len(tasks)))
                 ready = tasks.popleft()
             else:
                 self._jump()
@@ -163,19 +162,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
             lane = ready.lane
             if lane is not None and lane.frozen_until is not None:
                 lane.parked.append(ready)
-            else:
-                self._run(ready)
-
-    def _run(self, ready: Ready) -> None:
-        """Run one callback; an ended task is no longer among those that ``asyncio.all_tasks`` looks through."""
-        try:
-            ready.context.run(ready.callback, *ready.args)
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # noqa: BLE001  # as asyncio's own handle: told to whoever runs the loop
-            self.call_exception_handler({"message": f"{ready.callback} raised", "exception": error})
-        if ready.task is not None and ready.task.done():
-            _unregister_task(ready.task)
+                continue
+            try:
+                ready.context.run(ready.callback, *ready.args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001  # as asyncio's own handle: told to whoever runs the loop
+                self.call_exception_handler({"message": f"{ready.callback} raised", "exception": error})
+            if ready.task is not None and ready.task.done():
+                _unregister_task(ready.task)  # or ``asyncio.all_tasks`` looks through all those of the run
 
     def _jump(self) -> None:
         """Move the clock to the earliest live timer and make all timers of that instant ready.
