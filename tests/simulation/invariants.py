@@ -19,7 +19,7 @@ from tests.simulation.checks.ends import check_end
 from tests.simulation.checks.flights import FlightCheck
 from tests.simulation.checks.items import ItemCheck
 from tests.simulation.checks.privacy import check_privacy
-from tests.simulation.checks.promised import MOST_ATTEMPTS, Process
+from tests.simulation.checks.promised import Process
 from tests.simulation.checks.rows import RowCheck
 
 READS = ("store.get_", "store.list_", "store.due_page", "store.tenant_page", "store.count_due", "store.switched_off")
@@ -47,7 +47,7 @@ class Checker:
     def __init__(self, world: Any) -> None:
         """Watch every effect of every process, and every request that reaches the provider."""
         self.world = world
-        self.most_attempts = MOST_ATTEMPTS
+        self.most_attempts = world.scenario.most_attempts
         self.violations: list[str] = []
         self.checks = 0
         self.last_created_at = 0.0

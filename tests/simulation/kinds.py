@@ -37,7 +37,9 @@ class Made(BaseModel):
     answers: list[str]
 
 
-def policy_of(name: str, on_unknown: OnUnknown, tariff: int, version: int = VERSION) -> KindPolicy:
+def policy_of(
+    name: str, on_unknown: OnUnknown, tariff: int, version: int = VERSION, most_attempts: int = MOST_ATTEMPTS
+) -> KindPolicy:
     """A kind whose attempts and calls are short beside the lease, and whose retries are few."""
     return KindPolicy(
         name=name,
@@ -45,7 +47,7 @@ def policy_of(name: str, on_unknown: OnUnknown, tariff: int, version: int = VERS
         timeout=timedelta(minutes=5),
         deadline=timedelta(hours=6),
         call_timeout=timedelta(seconds=40),
-        retry=RetryPolicy(max_attempts=MOST_ATTEMPTS, on_unknown=on_unknown),
+        retry=RetryPolicy(max_attempts=most_attempts, on_unknown=on_unknown),
         tariff_micro_usd=tariff,
         max_call_cost=MAX_CALL_COST,
     )
@@ -56,6 +58,7 @@ def registry_of(
     on_unknown: OnUnknown,
     *,
     call_seconds: float,
+    most_attempts: int = MOST_ATTEMPTS,
     tariff: int = TARIFF,
     version: int = VERSION,
     more: Callable[[Registry], None] | None = None,
@@ -78,7 +81,7 @@ def registry_of(
         return Made(answers=[reply.text for reply in await asyncio.gather(*legs)])
 
     for name, run in ((ONE_CALL, one), (TWO_CALLS, two), (AT_ONCE, at_once), (SHARED, one)):
-        policy = policy_of(name, on_unknown, tariff, version)
+        policy = policy_of(name, on_unknown, tariff, version, most_attempts)
         policy = replace(policy, call_timeout=max(policy.call_timeout, timedelta(seconds=call_seconds * 1.2)))
         if name == SHARED:
             policy = replace(policy, coalesce=CoalesceBy(instructions=""))

@@ -14,6 +14,7 @@ from onceward.domain.tally import Limits
 from onceward.domain.timing import Timing
 from onceward.usecases.registry import Registry
 from onceward.usecases.submit_job import NO_LIMITS
+from tests.simulation.checks.promised import MOST_ATTEMPTS
 from tests.simulation.doors import Door, StoryDoor
 from tests.simulation.kinds import ONE_CALL, TARIFF
 from tests.simulation.model import NONE, ModelLine, Script
@@ -48,7 +49,7 @@ class Scenario:
     ``cancelling`` names; ``off``: between which seconds everything is switched off; ``worker_tariff``: a deploy
     between create and settle has changed the price; ``odd_lookups``: how many lookups are answered by what no code can
     read; ``verdicts``: what persons decide, once nothing moves any more, in rounds of (resolution, seconds after the
-    rest), those of a round at once;
+    rest), those of a round at once; ``most_attempts``: of the kinds that all stories know, per epoch;
     ``most_in_flight``: of the tenant's jobs; ``breaker``: the workers' circuit breakers, if they have any;
     ``flight_limits``: beyond which a job runs on its own.
 
@@ -89,6 +90,7 @@ class Scenario:
     line: type[ModelLine] = ModelLine
     patience: float = 0.0
     verdicts: tuple[tuple[tuple[str, float], ...], ...] = ()
+    most_attempts: int = MOST_ATTEMPTS
     most_in_flight: int | None = None
     breaker: BreakerRule | None = None
     flight_limits: FlightLimits = NO_FLIGHT_LIMITS

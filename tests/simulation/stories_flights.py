@@ -29,6 +29,7 @@ LONG = 100.0  # seconds of a call: longer than a lease
 LONGER = 150.0  # and longer than a participant needs to see that its own time is over
 EARLY, AMIDST, LATE = 0.1, 2.0, 20.0  # seconds after the 202: before the join, while the model answers, after the end
 HASTY = timedelta(seconds=40)  # the deadline of one that does not wait for a long call
+BUSY = (Script.BUSY,) * 2  # a flight of each attempt: a third one would be the second told again
 DROPS, FINISHES = "sim.shared_drops", "sim.shared_finishes"
 
 
@@ -92,8 +93,8 @@ STORIES = (
     replace(FLOWN, name="shared-full", requests=THREE, flight_limits=FlightLimits(participants=2, flights=1)),
     # It fails: each goes on by its own policy.
     replace(FLOWN, name="shared-busy-once", script=(Script.BUSY,), requests=THREE),
-    replace(FLOWN, name="shared-busy", script=(Script.BUSY,) * 3, judge=ends(failed=2)),
-    replace(FLOWN, name="shared-redriven", script=(Script.BUSY,) * 3, requests=("key-1",), redrives=1),
+    replace(FLOWN, name="shared-busy", script=BUSY, most_attempts=len(BUSY), judge=ends(failed=2)),
+    replace(FLOWN, name="shared-redriven", script=BUSY, most_attempts=len(BUSY), requests=("key-1",), redrives=1),
     replace(FLOWN, name="shared-rejected", script=(Script.REJECTED,), judge=ends(failed=2)),
     # It goes to review, and a person decides.
     replace(IN_REVIEW, name="shared-reset"),

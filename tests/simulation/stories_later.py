@@ -15,7 +15,8 @@ from tests.simulation.model import Script
 from tests.simulation.scenario import Scenario
 
 FIVE = "sim.five"
-WORK = 20.0  # seconds that the provider works: a few polls
+WORK = 20.0  # seconds that the provider works: a few polls, each later than the one before
+SOON = 10.0  # and where one poll in vain says it all: a further one is eight boundaries like those before
 HOURS = 13 * 3600.0  # longer than a message can wait in a queue
 
 
@@ -45,19 +46,19 @@ def five_steps(registry: Registry) -> None:
 STORIES = (
     Scenario(name="five-steps", kind=FIVE, kinds=five_steps),
     Scenario(name="later-one", capability=LATER, line=LaterLine, call_seconds=WORK),
-    Scenario(name="later-two", kind=TWO_CALLS, capability=LATER, line=LaterLine, call_seconds=WORK),
-    Scenario(name="later-at-once", kind=AT_ONCE, capability=LATER, line=LaterLine, call_seconds=WORK),
+    Scenario(name="later-two", kind=TWO_CALLS, capability=LATER, line=LaterLine, call_seconds=SOON),
+    Scenario(name="later-at-once", kind=AT_ONCE, capability=LATER, line=LaterLine, call_seconds=SOON),
     Scenario(
         name="later-at-once-busy",
         kind=AT_ONCE,
         capability=LATER,
         line=LaterLine,
-        call_seconds=WORK,
+        call_seconds=SOON,
         script=(Script.ANSWER, Script.BUSY),
     ),
-    Scenario(name="later-retry", capability=LATER, line=LaterLine, call_seconds=WORK, on_unknown=OnUnknown.RETRY),
+    Scenario(name="later-retry", capability=LATER, line=LaterLine, call_seconds=SOON, on_unknown=OnUnknown.RETRY),
     Scenario(name="later-reset", capability=LATER, line=LaterLine, call_seconds=WORK, script=(Script.RESET,)),
-    Scenario(name="later-gone", capability=LATER, line=ForgetfulLine, call_seconds=WORK, script=(Script.ANSWER,)),
+    Scenario(name="later-gone", capability=LATER, line=ForgetfulLine, call_seconds=SOON, script=(Script.ANSWER,)),
     Scenario(name="later-found", capability=LISTED, line=BatchLine, call_seconds=WORK, script=(Script.RESET,)),
     Scenario(
         name="later-found-at-once",
@@ -68,7 +69,7 @@ STORIES = (
         script=(Script.ANSWER, Script.RESET),
     ),
     Scenario(
-        name="later-unlisted", capability=LISTED, line=ForgetfulBatchLine, call_seconds=WORK, script=(Script.ANSWER,)
+        name="later-unlisted", capability=LISTED, line=ForgetfulBatchLine, call_seconds=SOON, script=(Script.ANSWER,)
     ),
     Scenario(name="later-cancel", capability=LATER, line=LaterLine, call_seconds=WORK, cancel_at=10.0),
 )

@@ -11,7 +11,7 @@ BUSY = (Script.BUSY,) * 3  # as many as there are attempts
 STORIES = (
     Scenario(name="redrive-doubled", script=BUSY, redrives=1, copies=2),
     Scenario(name="redrive-unlimited", script=BUSY, redrives=1, grant=None),
-    Scenario(name="redrive-twice", script=BUSY * 2, redrives=2),
+    Scenario(name="redrive-twice", script=BUSY[:2] * 2, most_attempts=2, redrives=2),
     Scenario(name="redrive-second-step", kind=TWO_CALLS, script=(Script.ANSWER, *BUSY), redrives=1),
     Scenario(name="redrive-review", script=(Script.RESET,), redrives=2),
 )

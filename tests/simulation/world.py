@@ -101,7 +101,12 @@ class World:
         self.model = ModelService(self.loop, scenario.capability, scenario.call_seconds, scenario.script)
         self.model.odd_lookups = scenario.odd_lookups
         self.events = EventSource(self.loop, self.queue, self.counter, scenario, self.work, self.deploy)
-        self._registry = registry_of(scenario.on_unknown, call_seconds=scenario.call_seconds, more=scenario.kinds)
+        self._registry = registry_of(
+            scenario.on_unknown,
+            call_seconds=scenario.call_seconds,
+            most_attempts=scenario.most_attempts,
+            more=scenario.kinds,
+        )
         self._code = 0
         self._back_at = 0.0
         self._draw = random.Random(self.seed)
@@ -174,6 +179,7 @@ class World:
         known = registry_of(
             scenario.on_unknown,
             call_seconds=scenario.call_seconds,
+            most_attempts=scenario.most_attempts,
             tariff=scenario.worker_tariff,
             version=VERSION + (-1 if self.loop.time() < self._back_at else self._code),
             more=scenario.kinds,
