@@ -87,9 +87,8 @@ class StageConfig(BaseModel):
     infrastructure_backoff_max_seconds: Annotated[float, Field(gt=0)] = 300
     calls_per_provider: Annotated[int, Field(ge=1)] = 10
     breaker_failures: Annotated[int, Field(ge=0)] = 5  # in a row, of one provider's model; 0: no circuit breakers
-    breaker_pause_seconds: Annotated[float, Field(gt=0)] = (
-        30  # of a first opening; doubled by each in a row, ten times at most
-    )
+    # Of a first opening; doubled by each in a row, ten times at most.
+    breaker_pause_seconds: Annotated[float, Field(gt=0)] = 30
 
     batch_size: Annotated[int, Field(ge=1, le=10)] = 10  # above 10, SQS wants a batching window
     batching_window_seconds: Annotated[int, Field(ge=0, le=300)] = 0

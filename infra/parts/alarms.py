@@ -44,7 +44,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """One alarm: it rings when the statistic was at or above ``at`` in so many of the last periods."""
+    """One alarm: it rings when the statistic was at or above ``at``, or ``below`` it, in so many periods."""
 
     name: str
     why: str

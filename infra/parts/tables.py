@@ -31,7 +31,7 @@ def _number(name: str) -> dynamodb.Attribute:
 
 
 def jobs_table(scope: Construct, config: StageConfig) -> dynamodb.TableV2:
-    """Make the jobs table; its stream is on from the first day, since the relay reads what was before it."""
+    """Make the jobs table; its stream is on from the first day, for whoever will relay events."""
     keys_only = dynamodb.ProjectionType.KEYS_ONLY  # an index write costs its projection; readers fetch the base row
     return _table(
         scope,

@@ -14,8 +14,8 @@ from onceward.errors import CallFailure
 from onceward.usecases.ports import ModelReply, ModelRequest, Submitted
 from tests.simulation.model import ModelLine, Script
 
-LATER = Capability(kept=timedelta(minutes=10), can_cancel=True)
-LISTED = Capability(kept=timedelta(days=7), can_cancel=True, lookup_lag=timedelta(seconds=5))
+LATER = Capability(kept=timedelta(minutes=10))
+LISTED = Capability(kept=timedelta(days=7), lookup_lag=timedelta(seconds=5))
 
 
 class LaterLine(ModelLine):

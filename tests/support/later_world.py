@@ -12,8 +12,8 @@ from onceward.usecases.context import Context
 from onceward.usecases.ports import Submitted
 from tests.support.worker_world import Ask, Said, WorkerWorld
 
-LATER = Capability(kept=timedelta(days=29), can_cancel=True)
-LISTED = Capability(kept=timedelta(days=7), can_cancel=True, lookup_lag=timedelta(minutes=1))
+LATER = Capability(kept=timedelta(days=29))
+LISTED = Capability(kept=timedelta(days=7), lookup_lag=timedelta(minutes=1))
 BUSY = CallFailure("", code="rate_limited", error_class="rate_limited", was_sent=True)
 LOST = CallFailure("", code="connection_lost", error_class="outcome_unknown", was_sent=True)
 REFUSED = CallFailure("", code="provider_refused_request", error_class="permanent", was_sent=True)

@@ -39,6 +39,7 @@ class Meaning(StrEnum):
 
     DOWN = "not answered, or refused for load: later it works"
     BUSY = "somebody else is writing there: with a little patience it works"
+    LATE = "our hold of the message is over: it comes again by itself"
     WRONG = "our rights, our configuration or our request: a deploy must mend it"
     ANSWER = "an answer, which the adapter of that operation reads itself"
 
@@ -59,8 +60,8 @@ MEANINGS: Final[Mapping[str, Mapping[str, Meaning]]] = {
         "ResourceNotFoundException": Meaning.WRONG,
     },
     "sqs": {
-        "MessageNotInflight": Meaning.ANSWER,
-        "ReceiptHandleIsInvalid": Meaning.ANSWER,
+        "MessageNotInflight": Meaning.LATE,
+        "ReceiptHandleIsInvalid": Meaning.LATE,
         "KmsThrottled": Meaning.DOWN,
         "RequestThrottled": Meaning.DOWN,
         "InvalidAddress": Meaning.WRONG,

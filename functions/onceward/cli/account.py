@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from onceward.cli.operator import Where, operator
-from onceward.cli.show import say
+from onceward.cli.show import say, usd
 from onceward.domain.granting import MOST_MICRO_USD, is_grant_key, key_of
 from onceward.domain.ledger import Account
 from onceward.domain.names import TenantId, is_tenant_id
@@ -75,7 +75,7 @@ def grant(
     context: typer.Context,
     *,
     tenant: Tenant,
-    usd: Annotated[str, typer.Argument(metavar="USD", help="Dollars to add, as 25 or 0.005.")],
+    dollars: Annotated[str, typer.Argument(metavar="USD", help="Dollars to add, as 25 or 0.005.")],
     key: Annotated[
         str | None, typer.Option(callback=_key, help="The same for each retry of one grant; made if absent.")
     ] = None,
@@ -84,10 +84,10 @@ def grant(
     as_json: AsJson = False,
 ) -> None:
     """Add to what a tenant may spend. The first grant opens its account; from then on the tenant is limited."""
-    amount = micro_usd(usd)
+    amount = micro_usd(dollars)
     used = secrets.token_urlsafe(KEY_BYTES) if key is None else key
     with operator(context, Where(table=table, stage=stage)) as accounts:
-        say(f"granting {dollars(amount)} to {tenant} with --key {used}; the same command with that key grants it once")
+        say(f"granting {usd(amount)} to {tenant} with --key {used}; the same command with that key grants it once")
         granted = grant_budget(accounts.store, accounts.clock, tenant_id=TenantId(tenant), key=used, micro_usd=amount)
         account = accounts.ask(granted)
         statement = Statement(account, ())
@@ -97,11 +97,6 @@ def grant(
 def most_told(most: int | None) -> str:
     """A limit of jobs in flight for a person."""
     return "any number" if most is None else str(most)
-
-
-def dollars(amount: int) -> str:
-    """Micro-USD for a person, exactly."""
-    return f"${amount // MICRO}.{amount % MICRO:06d}"
 
 
 def _amounts(tenant: str, account: Account | None) -> dict[str, Any]:
@@ -127,10 +122,10 @@ def _lines(tenant: str, statement: Statement) -> list[str]:
         return [f"tenant     {tenant}", "unlimited: no account was opened for it"]
     return [
         f"tenant     {tenant}",
-        f"granted    {dollars(account.granted)}",
-        f"available  {dollars(account.available)}",
-        f"reserved   {dollars(account.reserved)}",
-        f"captured   {dollars(account.captured)}",
+        f"granted    {usd(account.granted)}",
+        f"available  {usd(account.available)}",
+        f"reserved   {usd(account.reserved)}",
+        f"captured   {usd(account.captured)}",
         f"in flight  {account.in_flight} of {most_told(account.most_in_flight)}",
-        *(f"grant      {dollars(one.micro_usd)}  {one.at.isoformat()}  {key_of(one)}" for one in statement.grants),
+        *(f"grant      {usd(one.micro_usd)}  {one.at.isoformat()}  {key_of(one)}" for one in statement.grants),
     ]

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from onceward.cli.account import AsJson, Stage, Table, Tenant, app, dollars, most_told
+from onceward.cli.account import AsJson, Stage, Table, Tenant, app, most_told
 from onceward.cli.exits import ExitCode
 from onceward.cli.operator import Where, operator
 from onceward.cli.session import session
-from onceward.cli.show import listed, one_line, say
+from onceward.cli.show import listed, one_line, say, usd
 from onceward.client import AccountView, Misconfigured
 from onceward.domain.ledger import Entry, Verb
 from onceward.domain.names import TenantId
@@ -131,7 +131,7 @@ def statement_of(entries: tuple[Entry, ...]) -> list[dict[str, Any]]:
 def line_of(told: dict[str, Any]) -> str:
     """A line for a person."""
     at = datetime.fromisoformat(told["at"]).strftime("%Y-%m-%d %H:%M:%S")
-    amounts = f"{dollars(told['micro_usd']):>16}  {_signed(told['available_micro_usd']):>16}"
+    amounts = f"{usd(told['micro_usd']):>16}  {_signed(told['available_micro_usd']):>16}"
     return f"{at}  {told['verb']:<8}{amounts}  {told['job_id']} #{told['epoch']}"
 
 
@@ -139,7 +139,7 @@ def _signed(amount: int | None) -> str:
     """Micro-USD that may be below zero: jobs of a tenant that had no account when they were created."""
     if amount is None:
         return "unlimited"
-    return dollars(amount) if amount >= 0 else f"-{dollars(-amount)}"
+    return usd(amount) if amount >= 0 else f"-{usd(-amount)}"
 
 
 def _own_lines(account: AccountView) -> list[str]:
@@ -147,9 +147,9 @@ def _own_lines(account: AccountView) -> list[str]:
     if not account.is_limited:
         return ["unlimited: no account was opened"]
     return [
-        f"granted    {dollars(account.granted_micro_usd or 0)}",
-        f"available  {dollars(account.available_micro_usd or 0)}",
-        f"reserved   {dollars(account.reserved_micro_usd or 0)}",
-        f"captured   {dollars(account.captured_micro_usd or 0)}",
+        f"granted    {usd(account.granted_micro_usd or 0)}",
+        f"available  {usd(account.available_micro_usd or 0)}",
+        f"reserved   {usd(account.reserved_micro_usd or 0)}",
+        f"captured   {usd(account.captured_micro_usd or 0)}",
         f"in flight  {account.in_flight or 0} of {most_told(account.most_in_flight)}",
     ]

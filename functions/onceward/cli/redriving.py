@@ -1,4 +1,4 @@
-"""Move dead letters back at a bounded rate and watch what comes of them; or remove those whose job has moved on."""
+"""Move dead letters back at a bounded rate, hold them meanwhile, and watch what comes of them."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def job_lines(job: JobView) -> Iterator[str]:
         yield f"erased    {job.erased_at.isoformat()}"
     yield f"attempts  {len(job.attempts)}"
     if job.charge_micro_usd is not None:
-        yield f"charge    ${job.charge_micro_usd / 1_000_000:.6f}"
+        yield f"charge    {usd(job.charge_micro_usd)}"
     if job.attempts:
         yield f"cost      {cost(job.provider_cost)}"
     if job.error is not None:

@@ -19,7 +19,7 @@ class Close(StrEnum):
     REVIEW_EXPIRED = "review_expired"
     DEADLINE = "deadline_exceeded"
     FAILED = "failed"
-    EXHAUSTED = "attempts_exhausted"
+    EXHAUSTED = "attempts_exhausted"  # the one end that a redrive opens again
 
 
 def may_look_again(job: Job, at: datetime, now: datetime) -> bool:

@@ -61,7 +61,7 @@ def wait_for_all(own: datetime, others: Iterable[datetime | None], now: datetime
     return wait_for_wake(max([own, *(one for one in others if one and one - own <= TOGETHER)]), now, timing)
 
 
-def after_infrastructure_error(receive_count: int, timing: Timing) -> Disposition:
+def after_infrastructure_error(receive_count: int, timing: Timing) -> PutBack:
     """Come back later, each time a little more, without burning an attempt."""
     doubled = timing.infrastructure_backoff * 2 ** min(max(receive_count - 1, 0), 10)
     return PutBack(min(doubled, timing.infrastructure_backoff_max))
@@ -69,8 +69,7 @@ def after_infrastructure_error(receive_count: int, timing: Timing) -> Dispositio
 
 def while_breaker_open(receive_count: int, jitter: float, timing: Timing) -> PutBack:
     """Come back later and not together: those that one brown-out stopped would meet again, all at the first probe."""
-    doubled = timing.infrastructure_backoff * 2 ** min(max(receive_count - 1, 0), 10)
-    return PutBack(min(doubled, timing.infrastructure_backoff_max) * (1 + jitter))
+    return PutBack(after_infrastructure_error(receive_count, timing).visibility * (1 + jitter))
 
 
 def lease_visibility(lease_left: timedelta, timing: Timing) -> timedelta:

@@ -43,7 +43,6 @@ from onceward.domain.states import AttemptOutcome, JobState, WaitingFor
 from onceward.domain.timing import Timing
 from onceward.domain.transaction import CountFlight, CreateRow, Op, PointFlight, PutCold, UpdateRow
 
-EXHAUSTED = "attempts_exhausted"
 FIRST_CHECK = timedelta(minutes=2)  # a flight's own worker serves at once; this is for when it died in between
 LAST_CHECK = timedelta(minutes=10)
 NOBODY = RunToken("")  # no run holds a participant that is served

@@ -99,8 +99,8 @@ class Job:
     """One job as its row says.
 
     ``seq`` counts committed transitions: the events' order is made from it. ``journals`` counts the writes of intents,
-    so that one which arrives late is not put over a newer one. ``in_flight``: its
-    reservation is counted in its account, as those of older code are not.
+    so that one which arrives late is not put over a newer one. ``in_flight``: its reservation is counted in its
+    account, as those of older code are not.
     """
 
     tenant_id: TenantId

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from onceward.domain.closing import Close
 from onceward.domain.job import Job
 from onceward.domain.ledger import Account
 from onceward.domain.reopening import BUDGET_EXCEEDED
@@ -66,4 +67,4 @@ def _exhausted(job: Job, account: Account | None, now: datetime) -> Foretold:
     # What it held before is what it will hold again, unless a deploy has changed the tariff: then the worker says so.
     if account is not None and account.available < (job.reserved_micro_usd or 0):
         return Foretold(Fate.REFUSED, BUDGET_EXCEEDED)
-    return Foretold(Fate.REOPENS, "attempts_exhausted")
+    return Foretold(Fate.REOPENS, Close.EXHAUSTED)

@@ -95,13 +95,12 @@ class Capability:
     """What a target documents about repeats. Declared only where its documentation says so.
 
     ``dedup_window``: a second send with the same key within it costs and changes nothing; ``lookup_lag``: a finished
-    call can be found by key that long after it ended; ``can_cancel``: a running call can be stopped; ``kept``: it may
-    answer later, under a reference, and a finished answer can be fetched under it for at least that long.
+    call can be found by key that long after it ended; ``kept``: it may answer later, under a reference, and a finished
+    answer can be fetched under it for at least that long.
     """
 
     dedup_window: timedelta | None = None
     lookup_lag: timedelta | None = None
-    can_cancel: bool = False
     kept: timedelta | None = None
 
     def promised(self, whose: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from onceward.domain.closing import Close
 from onceward.domain.error_class import RETRYABLE, ErrorClass
 from onceward.domain.job import Job
 from onceward.domain.money import Cost
@@ -33,9 +34,8 @@ __all__ = [
 
 
 LEAST_JITTER = timedelta(milliseconds=1)  # what stored instants can tell apart
-SPREAD = (
-    0.1  # of a floor: a thousand jobs that were told the same minute come back over six seconds, not over half a one
-)
+# Of a floor: a thousand jobs that were told the same minute come back over six seconds, not over half a one.
+SPREAD = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def decide_retry(policy: KindPolicy, at: Situation) -> Decision:
     if not is_maybe and failure.error_class not in policy.retry.retry_on:
         return GiveUp(code=failure.code, is_exhausted=False, why=f"{failure.error_class} is final", figures=figures)
     if at.attempts >= policy.retry.max_attempts:
-        return _no_more("attempts_exhausted", "no attempt left", policy, at)
+        return _no_more(Close.EXHAUSTED, "no attempt left", policy, at)
     cap = policy.max_provider_cost
     if cap is not None and at.spent.high + policy.max_call_cost > cap:
         return _no_more("spend_cap_reached", "one more call could pass the spend cap", policy, at)
@@ -195,4 +195,4 @@ def _no_more(code: str, why: str, policy: KindPolicy, at: Situation) -> Decision
     figures = _figures(policy, at)
     if at.failure.error_class is ErrorClass.OUTCOME_UNKNOWN:
         return Review(why=f"outcome unknown; {why}", figures=figures)
-    return GiveUp(code=code, is_exhausted=code == "attempts_exhausted", why=why, figures=figures)
+    return GiveUp(code=code, is_exhausted=code == Close.EXHAUSTED, why=why, figures=figures)

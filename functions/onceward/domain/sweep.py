@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from onceward.domain.closing import Close
 from onceward.domain.job import Job
 from onceward.domain.states import JobState
 from onceward.domain.timing import Timing
@@ -55,7 +56,7 @@ def decide_rescue(job: Job, now: datetime, timing: Timing) -> Rescued:
 
 def is_exhausted(job: Job) -> bool:
     """Whether the job ended because no attempt was left: the one end that a redrive may re-open."""
-    return job.state is JobState.FAILED and job.error_code == "attempts_exhausted"
+    return job.state is JobState.FAILED and job.error_code == Close.EXHAUSTED
 
 
 def is_dead(job: Job) -> bool:

@@ -20,7 +20,8 @@ class Timing:
     ``lease`` one claim or heartbeat; ``skew_allowance`` what two machines' clocks may differ by: a holder stops that
     much early, a thief waits that much longer; ``due_grace`` how long after an expected wake-up the sweeper steps in;
     ``send_window`` between the journal and the socket; ``settle_budget`` kept back from every attempt's deadline;
-    ``lookup_lag`` added to a target's own stated lag.
+    ``infrastructure_backoff`` the first wait after an outage, doubled up to ``infrastructure_backoff_max``;
+    ``review_limit`` how long a person has.
     """
 
     lease: timedelta = timedelta(seconds=60)

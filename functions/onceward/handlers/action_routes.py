@@ -89,12 +89,12 @@ class ActionRoutes:
         """One page of what the caller may see of a run."""
         caller, intake = admitted_of(self._app).principal, self._world.intake
         belongs_to = ["agent-actions", caller.tenant_id, run_id]
-        start = None if cursor is None else from_cursor(cursor, [*belongs_to])
+        start = None if cursor is None else from_cursor(cursor, belongs_to)
         page = self._world.run(
             list_run(intake.store, intake.blob, intake.clock, caller.tenant_id, run_id, start, limit)
         )
         seen = [(job, name) for job, name in page.operations if caller.may_see(action_name(job))]
-        following = None if page.next_start is None else to_cursor(page.next_start, [*belongs_to])
+        following = None if page.next_start is None else to_cursor(page.next_start, belongs_to)
         listed = ActionList(
             operations=tuple(action_answer(job, name, None) for job, name in seen), next_cursor=following
         )

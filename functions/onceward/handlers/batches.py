@@ -11,7 +11,6 @@ from onceward.domain.deliveries import (
     Acknowledge,
     DeadLetterUnreadable,
     Disposition,
-    PutBack,
     after_infrastructure_error,
 )
 from onceward.domain.tracing import attempt_span, read_traceparent, trace_id_of
@@ -21,7 +20,7 @@ from onceward.usecases.deps import Deps
 from onceward.usecases.measuring import Metric
 from onceward.usecases.measuring_flights import all_metrics
 from onceward.usecases.place import place_of
-from onceward.usecases.run_batch import run_batch
+from onceward.usecases.run_batch import put_back, run_batch
 from onceward.usecases.run_job import Delivery, RunReport
 from onceward.wire.messages import DeadLetterBody, Newer, Unreadable, WakeupBody, parse_message
 
@@ -120,24 +119,15 @@ async def _set_aside(deps: Deps, record: Record, message: Newer | Unreadable) ->
     later = after_infrastructure_error(record.receive_count, deps.timing)
     if isinstance(message, Newer):
         # However often: it may be a letter, and acknowledged it would be lost. At the end SQS keeps it as one.
-        await _hide(deps, record, later)
+        await put_back(deps, record.receipt, later)
         return Outcome(record.message_id, later, {"found": "newer_message", "version": message.schema_version})
     facts = {"found": "unreadable_message", "reason": message.reason}
     try:
         await deps.queue.bury_unreadable(record.body, message.reason)
     except InfrastructureError:
-        await _hide(deps, record, later)
+        await put_back(deps, record.receipt, later)
         return Outcome(record.message_id, later, facts)
     return Outcome(record.message_id, DeadLetterUnreadable(message.reason), facts)
-
-
-async def _hide(deps: Deps, record: Record, wish: Disposition) -> None:
-    """Set when a message comes back; if that fails, it comes back by its own visibility."""
-    if isinstance(wish, PutBack):
-        try:
-            await deps.queue.hide(record.receipt, wish.visibility)
-        except InfrastructureError:
-            return
 
 
 def _outcome(record: Record, report: RunReport) -> Outcome:

@@ -57,10 +57,10 @@ class ReviewRoutes:
         """One page; a review that a run looks at in this moment is not in it."""
         ports, tenant_id = self._world.intake, self._admitted().principal.tenant_id
         belongs_to = ["reviews", tenant_id]
-        start = None if cursor is None else from_cursor(cursor, [*belongs_to])
+        start = None if cursor is None else from_cursor(cursor, belongs_to)
         wanted = Wanted(state=JobState.NEEDS_REVIEW, limit=limit, start=start)
         listing = self._world.run(list_jobs(ports.store, ports.clock, tenant_id=tenant_id, wanted=wanted))
-        following = None if listing.next_start is None else to_cursor(listing.next_start, [*belongs_to])
+        following = None if listing.next_start is None else to_cursor(listing.next_start, belongs_to)
         reviews = tuple(review_view(ReviewReading(job)) for job in listing.jobs)
         return self._answer(ReviewList(reviews=reviews, next_cursor=following))
 

@@ -15,6 +15,7 @@ from onceward.kinds.extract_document import text_of
 from onceward.kinds.references import confirm
 from onceward.usecases.context import Context
 
+ID = r"^[A-Za-z0-9_-]{1,128}$"  # of a document, as a client sends it
 MAX_OUTPUT_TOKENS = 16_384  # of an analysis with all its quotes, and of what a reasoning model thinks before it
 
 
@@ -23,7 +24,7 @@ class DocumentAnalyzeInput(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    document_id: str = Field(pattern=r"^[A-Za-z0-9_-]{1,128}$")
+    document_id: str = Field(pattern=ID)
 
 
 POLICY = KindPolicy(
@@ -46,11 +47,16 @@ POLICY = KindPolicy(
     identified_by=("document_id",),
 )
 async def analyze(ctx: Context, given: DocumentAnalyzeInput) -> DocumentAnalysis:
+    """One document, one call, and one more if need be."""
+    return await analysis_of(ctx, "analyze", given.document_id)
+
+
+async def analysis_of(ctx: Context, step: str, document_id: str) -> DocumentAnalysis:
     """Read the text, ask, once more if need be, and give only what the text confirms."""
-    text = await text_of(ctx.children, await ctx.documents.read(given.document_id))
+    text = await text_of(ctx.children, await ctx.documents.read(document_id))
     return await ask_and_check(
         ctx,
-        "analyze",
+        step,
         messages_for(text),
         ANSWERS[text.unit],
         lambda analysis: confirm(analysis, text),

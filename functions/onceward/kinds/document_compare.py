@@ -12,18 +12,12 @@ from datetime import timedelta
 from pydantic import BaseModel, ConfigDict, Field
 
 from onceward.domain.policy import KindPolicy, RetryPolicy
-from onceward.kinds import analysis_prompt, comparison_prompt
-from onceward.kinds.analysis import DocumentAnalysis
-from onceward.kinds.analysis_prompt import ANSWERS
+from onceward.kinds import comparison_prompt
 from onceward.kinds.asking import ask_and_check
 from onceward.kinds.catalog import KINDS
 from onceward.kinds.comparison import DocumentComparison, NamedComparison, resolve
-from onceward.kinds.document_analyze import MAX_OUTPUT_TOKENS
-from onceward.kinds.extract_document import text_of
-from onceward.kinds.references import confirm
+from onceward.kinds.document_analyze import ID, MAX_OUTPUT_TOKENS, analysis_of
 from onceward.usecases.context import Context
-
-ID = r"^[A-Za-z0-9_-]{1,128}$"
 
 
 class DocumentCompareInput(BaseModel):
@@ -55,7 +49,7 @@ POLICY = KindPolicy(
 async def compare(ctx: Context, given: DocumentCompareInput) -> DocumentComparison:
     """Analyse both at once, then compare."""
     first, second = await asyncio.gather(
-        _analysed(ctx, "first", given.first_document_id), _analysed(ctx, "second", given.second_document_id)
+        analysis_of(ctx, "first", given.first_document_id), analysis_of(ctx, "second", given.second_document_id)
     )
     return await ask_and_check(
         ctx,
@@ -63,18 +57,5 @@ async def compare(ctx: Context, given: DocumentCompareInput) -> DocumentComparis
         comparison_prompt.messages_for(first, second),
         NamedComparison,
         lambda named: resolve(named, first, second),
-        max_output_tokens=MAX_OUTPUT_TOKENS,
-    )
-
-
-async def _analysed(ctx: Context, step: str, document_id: str) -> DocumentAnalysis:
-    """One document's confirmed analysis."""
-    text = await text_of(ctx.children, await ctx.documents.read(document_id))
-    return await ask_and_check(
-        ctx,
-        step,
-        analysis_prompt.messages_for(text),
-        ANSWERS[text.unit],
-        lambda analysis: confirm(analysis, text),
         max_output_tokens=MAX_OUTPUT_TOKENS,
     )

@@ -11,14 +11,7 @@ from pathlib import Path
 from onceward.local.places import ROOT
 
 SOURCES = ("functions/onceward", "infra", "tests/support", "locks/lambda.txt")
-NOT_DEPLOYED = {
-    "__pycache__",
-    "node_modules",
-    "cdk.out",
-    "local",
-    "cli",
-    "client",
-}  # the last three run on this machine
+NOT_DEPLOYED = {"__pycache__", "node_modules", "cdk.out", "local", "cli", "client"}  # the last three run here
 
 
 def fingerprint(context: Mapping[str, str], root: Path = ROOT) -> str:

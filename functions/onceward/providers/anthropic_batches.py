@@ -24,7 +24,7 @@ from onceward.providers.time_left import TimeLeft
 from onceward.usecases.ports import ModelReply, ModelRequest, Submitted
 
 KEPT = timedelta(days=29)  # documented: results can be fetched for 29 days after the batch was created
-CAPABILITY = Capability(kept=KEPT, can_cancel=True, lookup_lag=LISTED)
+CAPABILITY = Capability(kept=KEPT, lookup_lag=LISTED)
 PER_PAGE = 100
 MOST_PAGES = 3  # of a lookup; a workspace with more batches than that is left to a person
 

@@ -17,6 +17,7 @@ from onceward.providers.meaning import (
     UNMAPPED,
     Meaning,
     of_ended_work,
+    refined_by_text,
     uncharged,
 )
 from onceward.providers.messages_answer import read_answer
@@ -75,6 +76,4 @@ def _meaning(told: Mapping[str, object]) -> Meaning:
     meaning = BY_NAME.get(name, REFUSED) if isinstance(name, str) else REFUSED
     if meaning.error_class is ErrorClass.OUTCOME_UNKNOWN:
         return FAILED_THERE
-    if meaning is REFUSED and isinstance(text, str):
-        return next((exact for phrase, exact in BY_TEXT.items() if phrase in text.casefold()), meaning)
-    return meaning
+    return refined_by_text(meaning, text, BY_TEXT)

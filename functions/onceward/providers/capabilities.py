@@ -19,15 +19,13 @@ STORED_LAG = timedelta(minutes=1)  # OpenAI states none; a stored completion is 
 LOOKUP_LAG = timedelta(seconds=1)  # the local model server finds an answer at once; this is for its clock
 
 
-def capability_of(
-    declared: Declared, *, dedup_window: timedelta = DEDUP_WINDOW, lookup_lag: timedelta = LOOKUP_LAG
-) -> Capability:
-    """The declared word as what recovery reads. Closing a connection is no documented cancel, so none can cancel."""
+def capability_of(declared: Declared, *, lookup_lag: timedelta = LOOKUP_LAG) -> Capability:
+    """The declared word as what recovery reads."""
     match declared:
         case "none":
             return Capability()
         case "dedupes":
-            return Capability(dedup_window=dedup_window)
+            return Capability(dedup_window=DEDUP_WINDOW)
         case "lookup":
             return Capability(lookup_lag=lookup_lag)
         case "stored":

@@ -121,9 +121,8 @@ async def exchange(
     request.extensions["trace"] = wire
     request.extensions["timeout"] = httpx.Timeout(
         total,
-        connect=min(
-            total / 2, CONNECT.total_seconds()
-        ),  # before the whole: cancelled in a handshake, httpx leaves it open
+        # Before the whole: cancelled in a handshake, httpx leaves it open.
+        connect=min(total / 2, CONNECT.total_seconds()),
         write=min(total, WRITE.total_seconds()),
         pool=min(total, POOL.total_seconds()),
     ).as_dict()

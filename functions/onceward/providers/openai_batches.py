@@ -31,7 +31,7 @@ from onceward.usecases.ports import ModelReply, ModelRequest, Submitted
 # As long as a job may wait at most. A batch ends within a day, and a poll comes within a quarter of an hour of it: what
 # is left is for a review. The API takes an hour to thirty days.
 KEPT = timedelta(days=7)
-CAPABILITY = Capability(kept=KEPT, can_cancel=True, lookup_lag=LISTED)
+CAPABILITY = Capability(kept=KEPT, lookup_lag=LISTED)
 ENDPOINT = "/v1/chat/completions"  # of the API, whatever the address before it is
 PER_PAGE = 100
 MOST_PAGES = 10  # of a lookup; no batch can be deleted there, so an older list than that is left to a person

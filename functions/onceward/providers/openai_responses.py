@@ -19,7 +19,7 @@ from onceward.providers.time_left import TimeLeft
 from onceward.usecases.ports import ModelReply, ModelRequest, Submitted
 
 KEPT = timedelta(minutes=10)  # documented of background responses: their data are stored for about ten minutes
-CAPABILITY = Capability(kept=KEPT, can_cancel=True)
+CAPABILITY = Capability(kept=KEPT)
 
 
 class OpenAIResponses(HttpModel[HttpModelTarget]):

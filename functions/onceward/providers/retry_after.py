@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-LONGEST = timedelta(
-    days=365
-)  # beyond every job's deadline, so the answer is to give up; and now + this never overflows
+# Beyond every job's deadline, so the answer is to give up; and now + this never overflows.
+LONGEST = timedelta(days=365)
 _EPOCH_SECONDS = 1e9  # a number this large is an instant (2001 and later), not a wait of 31 years
 _EPOCH_MILLISECONDS = 1e11  # and this large it counts milliseconds, not seconds of the year 5138
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
+from onceward.domain.closing import Close
 from onceward.domain.ending import AttemptEnd, Verdict, ended_attempt, look_later_change
 from onceward.domain.flights import (
-    EXHAUSTED,
     Crashed,
     Flying,
     Gone,
@@ -115,13 +115,13 @@ async def _fail(deps: Deps, held: HeldJob, kind: AnyKind, failure: Failure) -> N
     if held.job.is_in_review:  # a review ends by a verdict, and that is final
         failure = replace(failure, error_class=ErrorClass.PERMANENT)
     held.job = replace(held.job, flight=None)
-    if failure.code != EXHAUSTED:
+    if failure.code != Close.EXHAUSTED:
         await end_failed(deps, held, kind, failure)
         return
     # The flight's attempts were lost one after the other: what kills a process is not begun anew for each participant.
     end = AttemptEnd(outcome=AttemptOutcome.FAILED, error_code=failure.code)
     held.job = replace(held.job, attempt=ended_attempt(held.job, end, deps.clock.now()))
-    await settle(deps, held, Verdict(state=JobState.FAILED, error_code=EXHAUSTED, is_dead=True))
+    await settle(deps, held, Verdict(state=JobState.FAILED, error_code=Close.EXHAUSTED, is_dead=True))
 
 
 async def _park(deps: Deps, held: HeldJob, flight: Job) -> None:

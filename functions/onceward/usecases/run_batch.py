@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from onceward.domain.deliveries import PutBack, after_infrastructure_error, decide_delivery
+from onceward.domain.deliveries import Disposition, PutBack, after_infrastructure_error, decide_delivery
 from onceward.errors import InfrastructureError
 from onceward.usecases.deps import Deps
 from onceward.usecases.run_delivery import run_delivery
@@ -50,7 +51,7 @@ async def _run_all(deps: Deps, deliveries: Sequence[Delivery], *, may_take_over:
 async def _run_one(deps: Deps, delivery: Delivery, *, may_take_over: bool) -> RunReport:
     """One delivery; its message's wait counts from the end of its own run, not of the batch."""
     report = await run_delivery(deps, delivery, may_take_over=may_take_over)
-    await _put_back(deps, delivery, report)
+    await put_back(deps, delivery.receipt, report.disposition)
     return report
 
 
@@ -60,7 +61,7 @@ def _reported(deps: Deps, delivery: Delivery, end: RunReport | BaseException) ->
         case RunReport():
             return end
         case BaseException():  # raised on, it would be nine other jobs' failure, and its text in Lambda's own log
-            wish = after_infrastructure_error(delivery.receive_count, deps.timing)
+            wish: Disposition = after_infrastructure_error(delivery.receive_count, deps.timing)
             if delivery.letter_epoch is None:  # a letter is not acknowledged undecided: its job may not be due
                 wish = decide_delivery(wish, delivery.receive_count, deps.max_receive_count)
             return RunReport(disposition=wish, bug=end)
@@ -73,10 +74,8 @@ def _has_time(deps: Deps, delivery: Delivery) -> bool:
     return left > (shortest + deps.timing.settle_budget).total_seconds()
 
 
-async def _put_back(deps: Deps, delivery: Delivery, report: RunReport) -> None:
+async def put_back(deps: Deps, receipt: str, wish: Disposition) -> None:
     """Set when a returned message comes back; if that fails it comes back by its own visibility."""
-    if isinstance(report.disposition, PutBack):
-        try:
-            await deps.queue.hide(delivery.receipt, report.disposition.visibility)
-        except InfrastructureError:
-            return
+    if isinstance(wish, PutBack):
+        with suppress(InfrastructureError):
+            await deps.queue.hide(receipt, wish.visibility)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -20,12 +21,12 @@ SEAL_BYTES = 8
 MAX_CURSOR = 256
 
 
-def to_cursor(place: str, belongs_to: list[JsonValue]) -> str:
+def to_cursor(place: str, belongs_to: Sequence[JsonValue]) -> str:
     """The cursor for a place in the list that ``belongs_to`` names."""
     return base64.urlsafe_b64encode(_seal(belongs_to) + place.encode()).decode().rstrip("=")
 
 
-def from_cursor(cursor: str, belongs_to: list[JsonValue]) -> str:
+def from_cursor(cursor: str, belongs_to: Sequence[JsonValue]) -> str:
     """The place in it; raises ``InvalidInput`` for another list's cursor, and for none of ours."""
     try:
         opened = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
@@ -37,9 +38,9 @@ def from_cursor(cursor: str, belongs_to: list[JsonValue]) -> str:
     return place
 
 
-def _seal(belongs_to: list[JsonValue]) -> bytes:
+def _seal(belongs_to: Sequence[JsonValue]) -> bytes:
     """What ties a cursor to its list."""
-    return hashlib.sha256(canonical_bytes(belongs_to)).digest()[:SEAL_BYTES]
+    return hashlib.sha256(canonical_bytes([*belongs_to])).digest()[:SEAL_BYTES]
 
 
 def _foreign() -> InvalidInput:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 FILES = sorted(path.name for path in STATES.iterdir())
 RETRY = a_policy(retry=RetryPolicy(max_attempts=3, on_unknown=OnUnknown.RETRY))
-LATER, LOOKUP = Capability(kept=timedelta(days=29), can_cancel=True), Capability(lookup_lag=seconds(60))
+LATER, LOOKUP = Capability(kept=timedelta(days=29)), Capability(lookup_lag=seconds(60))
 DONE, REVIEW = JobState.SUCCEEDED, JobState.NEEDS_REVIEW
 FURTHER_ON = 500  # tokens that older processes made
 

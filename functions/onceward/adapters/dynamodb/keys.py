@@ -31,7 +31,7 @@ from onceward.adapters.instants import from_ms, to_ms
 from onceward.domain.names import IDENTITY_LENGTH, CoalesceKey, Identity, JobId, TenantId, identity_of
 from onceward.domain.tally import Tally
 
-ROW_SK: Final = "job"  # the stream's consumers select rows by it
+ROW_SK: Final = "job"  # by which a reader of the stream tells rows from items
 ACCOUNT_SK: Final = "account"
 BREAKERS_PK: Final = "breakers"
 DUE_INDEX: Final = "due"

@@ -31,9 +31,8 @@ class Behaviour:
     stage: Stage = "before"
     hold: str | None = None  # a gate: wait until it is released
     delay_s: float = 0.0
-    drop: bool | Literal["close", "reset", "partial"] = (
-        False  # end the connection: FIN (also True), RST, half an answer
-    )
+    # End the connection: FIN (also True), RST, half an answer.
+    drop: bool | Literal["close", "reset", "partial"] = False
     status: int | None = None  # answer this instead
     headers: Mapping[str, str] | None = None
     body: Any = None  # JSON, or text sent as it is
