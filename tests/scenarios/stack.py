@@ -165,6 +165,18 @@ class DeployedStack:
         pages = self.aws("logs").get_paginator("filter_log_events").paginate(logGroupName=self.log_group(function))
         return sum(event["message"].startswith("START") for page in pages for event in page["events"])
 
+    def log_lines(self) -> list[str]:
+        """Every line of every log group; an invocation's are there once it has ended."""
+        logs = self.aws("logs")
+        pages = logs.get_paginator("describe_log_groups").paginate()
+        groups = [one["logGroupName"] for page in pages for one in page["logGroups"]]
+        return [
+            event["message"]
+            for group in groups
+            for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group)
+            for event in page["events"]
+        ]
+
     def schedule(self, *, is_on: bool) -> None:
         """Let the sweeper's own schedule run, or not."""
         events = self.aws("events")

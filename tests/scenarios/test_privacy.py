@@ -80,22 +80,9 @@ def send(
     return stack.http.post("/api/ai/jobs", json=body, headers={**own_headers(stack, number), **headers})
 
 
-def log_lines(stack: DeployedStack) -> list[str]:
-    """Every line of every log group."""
-    logs = stack.aws("logs")
-    pages = logs.get_paginator("describe_log_groups").paginate()
-    groups = [one["logGroupName"] for page in pages for one in page["logGroups"]]
-    return [
-        event["message"]
-        for group in groups
-        for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group)
-        for event in page["events"]
-    ]
-
-
 def with_word(stack: DeployedStack, word: str) -> list[str] | None:
     """The lines, once one of them has this word."""
-    lines = log_lines(stack)
+    lines = stack.log_lines()
     return lines if any(word in line for line in lines) else None
 
 
@@ -176,7 +163,7 @@ def test_one_trace_leads_from_the_request_to_the_attempt(stack: DeployedStack, p
     """The request's line, the job, the worker's line: one trace id, the attempt's own span id, the gateway's id."""
 
     def look() -> list[dict[str, Any]] | None:
-        found = [json.loads(line) for line in log_lines(stack) if TRACE in line and line.startswith("{")]
+        found = [json.loads(line) for line in stack.log_lines() if TRACE in line and line.startswith("{")]
         return found if {one["message"] for one in found} >= {"request", "delivery"} else None
 
     lines = until(look, "both lines are logged")

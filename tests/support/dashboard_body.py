@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 type Shown = tuple[str, str, dict[str, str]]  # namespace, name, dimensions
+type Searched = tuple[str, str, frozenset[str]]  # namespace, name, and the names of its dimensions
 
 SEARCH = re.compile(r"SEARCH\('\{([A-Za-z]+),([a-z,]+)\} MetricName=\"(\w+)\"")
 
@@ -20,8 +21,8 @@ def shown_metrics(body: str) -> Iterator[Shown]:
                 yield names[0], names[1], dict(zip(names[2::2], names[3::2], strict=True))
 
 
-def searched(body: str) -> set[tuple[str, str, frozenset[str]]]:
-    """What is searched for: namespace, metric, and the names of its dimensions."""
+def searched(body: str) -> set[Searched]:
+    """What is searched for."""
     told = [row[0] for widget in json.loads(body)["widgets"] for row in widget["properties"].get("metrics", [])]
     expressions = [one["expression"] for one in told if isinstance(one, dict) and "expression" in one]
     found = (SEARCH.search(expression) for expression in expressions)

@@ -94,17 +94,6 @@ def metric_lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return lines
 
 
-def series_of(lines: list[dict[str, Any]]) -> set[tuple[str, str, frozenset[tuple[str, str]]]]:
-    """Namespace, metric and dimensions of every series that the lines make."""
-    return {
-        (told["Namespace"], metric["Name"], frozenset((name, line[name]) for name in names))
-        for line in lines
-        for told in line["_aws"]["CloudWatchMetrics"]
-        for names in told["Dimensions"]
-        for metric in told["Metrics"]
-    }
-
-
 @contextmanager
 def _written() -> Iterator[io.StringIO]:
     """What is written to stdout meanwhile: a meter keeps the stdout of its own beginning."""

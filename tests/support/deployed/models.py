@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onceward.domain.policy import KindPolicy
+from onceward.domain.policy import KindPolicy, OnUnknown
 from onceward.usecases.context import Context
 from onceward.usecases.registry import Registry
 from tests.support.deployed.short import Prompt, Text, short_policy
@@ -13,7 +13,7 @@ def add_kinds_of_other_models(registry: Registry) -> None:
     """Which model each asks is the deployment's to say (``tests/scenarios/models.py``)."""
     for name in (LATER, LATER_BATCH):
         _ask(registry, short_policy(name))
-    _ask(registry, short_policy(BROWN_OUT, max_attempts=PATIENT_ATTEMPTS))
+    _ask(registry, short_policy(BROWN_OUT, on_unknown=OnUnknown.RETRY, max_attempts=PATIENT_ATTEMPTS))
 
 
 def _ask(registry: Registry, policy: KindPolicy) -> None:
