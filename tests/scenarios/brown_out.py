@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
+
+import httpx
 
 from onceward.domain.breaking import BreakerRule
 from tests.scenarios.models import ILL_MODEL
@@ -17,12 +18,17 @@ FAILURES = BreakerRule().failures  # the stack changes the pauses alone
 
 def arrivals(model: ModelServer) -> list[float]:
     """When each request for the ill model came, in seconds."""
-    return [one["at"] for one in model.requests() if one["model"] == ILL_MODEL]
+    return [one["at"] for one in _asked(model)]
 
 
-def gaps(model: ModelServer) -> list[float]:
-    """The seconds between two such requests."""
-    return [later - earlier for earlier, later in pairwise(arrivals(model))]
+def in_vain(model: ModelServer) -> int:
+    """How many of them got no answer, or a bad one."""
+    return sum(one["status"] != httpx.codes.OK for one in _asked(model))
+
+
+def _asked(model: ModelServer) -> list[dict[str, Any]]:
+    """The requests for the ill model, the oldest first."""
+    return [one for one in model.requests() if one["model"] == ILL_MODEL]
 
 
 def fall_ill(model: ModelServer, **how: Any) -> None:
