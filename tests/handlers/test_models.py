@@ -17,6 +17,7 @@ from onceward.adapters.system import SystemClock, ThreadRunner
 from onceward.domain.records import Usage
 from onceward.handlers.models import Models, key_of, member_of, warn_of_old_prices
 from onceward.handlers.settings import WorkerSettings
+from onceward.providers.http import make_client
 from onceward.providers.prices import AS_OF, STALE_AFTER
 
 BY_KIND = {
@@ -46,7 +47,7 @@ def region(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_everybody_has_one_model_and_a_kind_may_have_its_own() -> None:
     """Chosen by configuration, each by the API that it speaks."""
-    models = Models(settings(model_by_kind=json.dumps(BY_KIND)), ThreadRunner(), SystemClock())
+    models = Models(settings(model_by_kind=json.dumps(BY_KIND)), ThreadRunner(), SystemClock(), make_client)
 
     assert models.everybodys.name == "openai"
     assert {kind: one.name for kind, one in models.by_kind.items()} == {
@@ -63,7 +64,7 @@ def test_a_model_may_be_one_that_answers_later() -> None:
         "document.analyze": {"api": "openai", "url": url, "name": "gpt", "answers": "batch"},
     }
     given = settings(model_answers="later", model_by_kind=json.dumps(later))
-    models = Models(given, ThreadRunner(), SystemClock())
+    models = Models(given, ThreadRunner(), SystemClock(), make_client)
     chosen = [models.everybodys, *models.by_kind.values()]
 
     assert [one.capability.kept for one in chosen] == [timedelta(minutes=10), timedelta(days=29), timedelta(days=7)]
@@ -72,7 +73,7 @@ def test_a_model_may_be_one_that_answers_later() -> None:
 
 def test_completions_that_are_stored_can_be_looked_up() -> None:
     """The stage says so; the lag is never shorter than what a list may need."""
-    model = Models(settings(model_capability="stored"), ThreadRunner(), SystemClock()).everybodys
+    model = Models(settings(model_capability="stored"), ThreadRunner(), SystemClock(), make_client).everybodys
 
     assert model.capability.lookup_lag == timedelta(minutes=1)
 
@@ -80,7 +81,7 @@ def test_completions_that_are_stored_can_be_looked_up() -> None:
 def test_prices_of_one_s_own_go_before_the_table() -> None:
     """And a model that is in neither stays unpriced."""
     own = {**PRICES, "gpt-5-mini": {"input": 1, "cached": 1, "output": 1}}
-    model = Models(settings(model_prices=json.dumps(own)), ThreadRunner(), SystemClock()).everybodys
+    model = Models(settings(model_prices=json.dumps(own)), ThreadRunner(), SystemClock(), make_client).everybodys
     million = Usage(input=1_000_000)
 
     assert [model.price(name, million) for name in ("mine", "gpt-5-mini", "other")] == [1_000_000, 1, None]
@@ -111,7 +112,7 @@ def test_a_rotated_key_is_used_without_a_deploy() -> None:
 
     async def keys() -> list[str]:
         with ThreadRunner() as threads:
-            key = Models(settings(model_secret_id=name), threads, clock)._key("openai")
+            key = Models(settings(model_secret_id=name), threads, clock, make_client)._key("openai")
             found = [await key()]
             manager.put_secret_value(SecretId=name, SecretString="sk-new")
             found.append(await key())

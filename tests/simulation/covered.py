@@ -1,7 +1,8 @@
 """Which lines of ``usecases/`` and ``handlers/`` the simulation executes by itself.
 
-``python -m tests.simulation.covered [SINGLES]``: every story without a fault and with so many drawn single faults. The
-interpreter tells of each line once, when it is first run (``sys.monitoring``); nothing else slows down.
+``python -m tests.simulation.covered [SINGLES]``: every story without a fault and with so many drawn single faults, and
+some over the wiring that is deployed. The interpreter tells of each line once, when it is first run
+(``sys.monitoring``); nothing else slows down.
 """
 
 from __future__ import annotations
@@ -59,13 +60,18 @@ def main(singles: int) -> None:
     from tests.simulation.catalogue import all_stories  # noqa: PLC0415  # after the watch, so that imports are seen too
     from tests.simulation.explore import singles as ways_of  # noqa: PLC0415
     from tests.simulation.faults import Plan  # noqa: PLC0415
+    from tests.simulation.sdk import real_sdk  # noqa: PLC0415
     from tests.simulation.story import play  # noqa: PLC0415
+    from tests.simulation.wired import STORIES, WiredWorld  # noqa: PLC0415
 
     for story in all_stories():
         first, draw = play(story), random.Random(story.name)
         ways = list(ways_of(first, Plan()))
         for boundary, fault in draw.sample(ways, min(singles, len(ways))):
             play(story, Plan().plus(boundary.index, fault))
+    with real_sdk() as tables:
+        for story in STORIES:
+            play(story, tables=tables, deployment=WiredWorld)
     for folder in FOLDERS:
         print(report(folder))
 

@@ -21,6 +21,7 @@ from tests.simulation.scenario import Scenario
 from tests.simulation.scheduler import VirtualLoop
 from tests.simulation.story import Run, play
 from tests.simulation.tables import SimStore
+from tests.simulation.world import World
 
 quick.install()
 gc.set_threshold(10_000, 10, 10)  # a run is short and lets go of all it made: looking through it so often costs a tenth
@@ -89,6 +90,7 @@ class Explorer:
     only: Callable[[Boundary, Fault], bool] = anything
     stop_at: int | None = None
     tables: Callable[[VirtualLoop], SimStore] = SimStore
+    deployment: type[World] = World
     report: Report = field(default_factory=Report)
 
     def run(self, depth: int = 1) -> Report:
@@ -152,7 +154,7 @@ class Explorer:
         """One run, into the report."""
         self.report.scenarios += 1
         self.report.faults += len(plan.faults)
-        run = play(self.scenario, plan, self.seed, self.bug, tables=self.tables)
+        run = play(self.scenario, plan, self.seed, self.bug, tables=self.tables, deployment=self.deployment)
         self.report.checks += run.checks
         if run.violations:
             self.report.failed.append(Failed(self.scenario.name, plan, self.seed, run.violations, run.struck))

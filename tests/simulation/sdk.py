@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ from onceward.adapters.sqs import CONFIG as SQS_CONFIG
 from onceward.adapters.sqs import SqsQueue
 from onceward.domain.ledger import Account, Entry
 from onceward.domain.names import TenantId
+from onceward.handlers.models import NO_KEY
 from onceward.local.environment import REGION
 from onceward.usecases.ports import DueRow, Ids, Queue, Store
 from tests.simulation.events import SimQueue
@@ -36,7 +38,7 @@ from tests.simulation.ports import SimClock
 from tests.simulation.process import Crossing, Process
 from tests.simulation.scheduler import VirtualLoop
 from tests.simulation.tables import Seen, SimStore
-from tests.simulation.wire import DEAD_URL, JOBS_URL, Wire
+from tests.simulation.wire import DEAD_URL, JOBS_URL, SECRET, Wire
 from tests.support.emulators import make_tables
 
 READS = ("get_item", "query", "scan")
@@ -94,31 +96,47 @@ class OncePerPass:
         return await self._store.due_page(shard, until, limit)
 
 
+class OneOfEach(boto3.Session):
+    """One client of each service for all processes of a run: to make one takes as long as the rest of the run."""
+
+    def __init__(self, **options: Any) -> None:
+        """``made``: the present run's."""
+        super().__init__(**options)
+        self.made: dict[str, Any] = {}
+
+    def client(self, service_name: str, **options: Any) -> Any:  # type: ignore[override]  # which service is all it asks
+        """The run's client."""
+        if service_name not in self.made:
+            self.made[service_name] = super().client(service_name, **options)  # type: ignore[call-overload]  # as above
+        return self.made[service_name]
+
+
 class SdkTables(SimStore):
     """Tables behind the real SDK, and what is in them as the judge reads it."""
 
-    def __init__(self, loop: VirtualLoop, session: boto3.Session) -> None:
-        """New tables, and clients of this run's own: a client remembers how often it has repeated lately."""
+    def __init__(self, loop: VirtualLoop, session: OneOfEach, wire: Wire) -> None:
+        """New tables, and clients of this run's own: a client remembers how often it has repeated lately.
+
+        ``wire``: what every client of the session sends through; ``names``: the tables'.
+        """
         super().__init__(loop)
-        self._wire = Wire()
+        session.made.clear()
+        self._wire = wire
         self._client = session.client("dynamodb", config=CONFIG)
-        self._tables = make_tables(self._client)
+        self.names = make_tables(self._client)
         self._sqs = session.client("sqs", config=SQS_CONFIG)
-        for client in (self._client, self._sqs):
-            client.meta.events.register_first("before-send", cast("Any", self._wire))
         self._known: dict[str, tuple[str, Any]] = {}
 
     def seen_by(self, process: Process, ids: Ids, seen: Seen) -> Store | None:
         """The adapter as the handlers wire it."""
-
-        def told(name: str) -> None:
-            if name not in READS:
-                self._read_all()
-            seen(process, "store.sdk")
-
-        threads = SimThreads(process, self._wire, told)
-        store = DynamoStore(self._client, self._tables, threads, SimClock(process), ids)
+        threads = SimThreads(process, self._wire, partial(self._told, process, seen))
+        store = DynamoStore(self._client, self.names, threads, SimClock(process), ids)
         return cast("Store", OncePerPass(self, process, store))
+
+    def threads_of(self, process: Process, queue: SimQueue, seen: Seen) -> SimThreads:
+        """Where a process makes all its requests, to whatever service."""
+        self._wire.queue = queue
+        return SimThreads(process, self._wire, partial(self._told, process, seen))
 
     def queue_seen_by(self, process: Process, queue: SimQueue, seen: Seen) -> Queue | None:
         """The adapter as the handlers wire it."""
@@ -130,23 +148,29 @@ class SdkTables(SimStore):
         """As an operator would, before the story begins."""
         process = Process(self.index.loop, "operator", None)  # type: ignore[arg-type]  # crosses nothing
         clock = SimClock(process)
-        store = DynamoStore(self._client, self._tables, AtOnce(), clock, None)  # type: ignore[arg-type]  # never waits
+        store = DynamoStore(self._client, self.names, AtOnce(), clock, None)  # type: ignore[arg-type]  # never waits
         account = await store.grant(tenant_id, micro_usd, entry)
         self._read_all()
         return account
+
+    def _told(self, process: Process, seen: Seen, name: str) -> None:
+        """Hear of a request that has ended."""
+        if name not in READS:
+            self._read_all()
+        seen(process, "store.sdk")
 
     def _read_all(self) -> None:
         """Bring the judge's view up to date; what is unchanged stays the same object."""
         self.rows.clear()
         self.items.clear()
-        for item in _all_of(self._tables.jobs):
+        for item in _all_of(self.names.jobs):
             thing = self._decoded(item, from_row if item["sk"]["S"] == "job" else from_cold)
             if item["sk"]["S"] == "job":
                 self.rows[thing.tenant_id, thing.identity] = thing
                 self.shards[thing.tenant_id, thing.identity] = item.get("due_shard", {}).get("S", "")
             else:
                 self.items.setdefault((thing.tenant_id, thing.job_id), {})[thing.sort_key] = thing
-        for item in _all_of(self._tables.accounts):
+        for item in _all_of(self.names.accounts):
             kind, _, owner = item["pk"]["S"].partition("#")
             if kind == "account" and item["sk"]["S"] == "account":
                 self.accounts[TenantId(owner)] = from_account(TenantId(owner), item)
@@ -175,9 +199,16 @@ def real_sdk() -> Iterator[Callable[[VirtualLoop], SimStore]]:
     waits, botocore.endpoint.time = botocore.endpoint.time, SimpleNamespace(sleep=lambda _: None)  # type: ignore[attr-defined]
     try:
         with mock_aws():
-            session = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION)
-            yield lambda loop: SdkTables(loop, session)
+            session, wire = (
+                OneOfEach(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION),
+                Wire(),
+            )
+            boto3.DEFAULT_SESSION = session
+            session.client("secretsmanager").create_secret(Name=SECRET, SecretString=NO_KEY)
+            session.events.register_first("before-send", cast("Any", wire))
+            yield lambda loop: SdkTables(loop, session, wire)
     finally:
+        boto3.DEFAULT_SESSION = None
         botocore.endpoint.time = waits  # type: ignore[attr-defined]
 
 

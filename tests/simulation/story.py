@@ -49,13 +49,17 @@ def play(
     bug: Bug = NO_BUG,
     turns: Turns | None = None,
     tables: Callable[[VirtualLoop], SimStore] = SimStore,
+    deployment: type[World] = World,
 ) -> Run:
-    """One run, the same for the same arguments; one that breaks the harness's own rules has failed too."""
+    """One run, the same for the same arguments; one that breaks the harness's own rules has failed too.
+
+    ``tables``: those of the ``deployment``.
+    """
 
     async def main(loop: VirtualLoop) -> Run:
         loop.turns = turns
         counter = Counter(plan or Plan())
-        world = World(loop=loop, scenario=scenario, seed=seed, counter=counter, bug=bug, tables=tables)
+        world = deployment(loop=loop, scenario=scenario, seed=seed, counter=counter, bug=bug, tables=tables)
         checker = Checker(world)
         await _live(world, checker)
         checker.at_the_end()

@@ -20,6 +20,7 @@ from tests.simulation.events import SimQueue
 from tests.simulation.faults import Fault
 
 JOBS_URL = "https://sqs.us-east-1.amazonaws.com/000000000000/jobs"
+SECRET = "model-key"  # holds the model's key, which is none
 DEAD_URL = "https://sqs.us-east-1.amazonaws.com/000000000000/dead"
 EVERY_SEND = frozenset({Fault.SDK_LOST_ALL, Fault.SDK_RESET_ALL, Fault.SDK_THROTTLE_ALL})
 LOST = frozenset({Fault.SDK_LOST, Fault.SDK_LOST_ALL})

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import date, timedelta
-from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
 import boto3
@@ -37,11 +36,14 @@ NO_KEY = "none"  # what the secret holds where the model asks for no key: Secret
 class Models:
     """The providers of one execution environment; made once, each for its own model."""
 
-    def __init__(self, settings: WorkerSettings, threads: Threads, clock: Clock) -> None:
-        """Remember what was chosen; nothing is built or asked yet."""
+    def __init__(
+        self, settings: WorkerSettings, threads: Threads, clock: Clock, http: Callable[[], httpx.AsyncClient]
+    ) -> None:
+        """Remember what was chosen; nothing is built or asked yet. ``http``: the one client of all that speak HTTP."""
         self._settings = settings
         self._threads = threads
         self._clock = clock
+        self._http = http
         self._secrets = Secrets(boto3.client("secretsmanager", config=SECRETS), threads, clock)
         own = {name: Price(**price.model_dump()) for name, price in settings.model_prices.items()}
         self._prices: Mapping[str, Price] = {**PRICES, **own}
@@ -93,7 +95,7 @@ class Models:
             case _:
                 made, capability = anthropic_batches.AnthropicBatches, anthropic_batches.CAPABILITY
         target = HttpModelTarget(base_url=model.url, model=model.name, capability=capability, name=model.api)
-        return made(self._http, target, self._key(model.api), self._clock, self._prices)
+        return made(self._http(), target, self._key(model.api), self._clock, self._prices)
 
     def _openai(self, model: KindModel) -> Provider:
         """A model behind chat completions."""
@@ -108,7 +110,7 @@ class Models:
             name=model.api,
             is_stored=model.capability == "stored",
         )
-        return OpenAIChat(self._http, target, self._key(model.api), self._clock, self._prices)
+        return OpenAIChat(self._http(), target, self._key(model.api), self._clock, self._prices)
 
     def _anthropic(self, model: KindModel) -> Provider:
         """A model behind Anthropic's messages."""
@@ -116,7 +118,7 @@ class Models:
 
         capability = capability_of(model.capability)
         target = MessagesTarget(base_url=model.url, model=model.name, capability=capability, name=model.api)
-        return AnthropicMessages(self._http, target, self._key(model.api), self._clock, self._prices)
+        return AnthropicMessages(self._http(), target, self._key(model.api), self._clock, self._prices)
 
     def _bedrock(self, model: KindModel) -> Provider:
         """A model behind Bedrock's Converse; it signs with the function's own role and needs no key."""
@@ -128,13 +130,6 @@ class Models:
         target = ConverseTarget(model=model.name, name=model.api)
         return BedrockConverse(client, target, self._threads, self._clock, self._prices)
 
-    @cached_property
-    def _http(self) -> httpx.AsyncClient:
-        """One client for all that speak HTTP."""
-        from onceward.providers.http import make_client  # noqa: PLC0415
-
-        return make_client()
-
     def targets(self, declared: Iterable[Endpoint]) -> dict[str, HttpTarget]:
         """The declared HTTP targets, where this stage has them."""
         endpoints = list(declared)
@@ -143,7 +138,9 @@ class Models:
         from onceward.providers.http_endpoint import HttpEndpoint, Reach  # noqa: PLC0415
 
         reach = Reach(origins=self._settings.target_origins, is_local=self._settings.targets_are_local)
-        return {one.name: HttpEndpoint(self._http, one, self._credential(one), self._clock, reach) for one in endpoints}
+        return {
+            one.name: HttpEndpoint(self._http(), one, self._credential(one), self._clock, reach) for one in endpoints
+        }
 
     def _credential(self, endpoint: Endpoint) -> Callable[[], Awaitable[str]]:
         """Where a target's credential comes from, at each call anew: a member of the secret, never its whole text."""

@@ -13,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from onceward.errors import InfrastructureError
 from onceward.handlers.meter import Meter
 from onceward.handlers.settings import SweeperSettings
+from onceward.handlers.wiring import Wiring
 from onceward.handlers.worlds import SweeperWorld
 from onceward.usecases.gauge_jobs import gauge_jobs, is_time_to_gauge
 from onceward.usecases.measuring import Metric, gauge_metrics
@@ -63,7 +64,8 @@ class Passes:
 @cache
 def _passes() -> Passes:
     """The environment's passes, built at the first event."""
-    return Passes(SweeperWorld(SweeperSettings.from_environment()), Logger())
+    settings = SweeperSettings.from_environment()
+    return Passes(SweeperWorld(settings, Wiring.of_sweeper(settings)), Logger())
 
 
 def handler(event: Mapping[str, Any], context: LambdaContext) -> dict[str, int]:

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import boto3
 
@@ -27,10 +27,13 @@ from onceward.adapters.sqs import SqsQueue
 from onceward.adapters.system import SystemClock, SystemIds, SystemSpawn, ThreadRunner
 from onceward.domain.tally import Limits
 from onceward.domain.timing import Timing
-from onceward.handlers.settings import ApiSettings
+from onceward.handlers.settings import ApiSettings, SweeperSettings, WorkerSettings
 from onceward.usecases.place import place_of
 from onceward.usecases.registry import Registry
 from onceward.usecases.submit_job import NO_LIMITS, Intake
+
+if TYPE_CHECKING:  # imported where it is needed
+    import httpx
 
 LAST_WAIT = 5.0  # seconds for tasks that were cancelled at an invocation's end; what is left then ends with the loop
 
@@ -63,7 +66,7 @@ class Wiring:
         self.threads = ThreadRunner()
 
     @classmethod
-    def of_api(cls, settings: ApiSettings, registry: Registry) -> Wiring:
+    def of_api(cls, settings: ApiSettings, registry: Registry) -> Self:
         """What the API needs."""
         return cls(
             tables=Tables(jobs=settings.jobs_table, accounts=settings.accounts_table, flights=settings.flights_table),
@@ -77,6 +80,29 @@ class Wiring:
             limits=Limits.of(
                 creates_per_minute=settings.creates_per_minute, documents_per_day=settings.documents_per_day
             ),
+        )
+
+    @classmethod
+    def of_worker(cls, settings: WorkerSettings, registry: Registry) -> Self:
+        """What the worker needs."""
+        return cls(
+            tables=Tables(jobs=settings.jobs_table, accounts=settings.accounts_table, flights=settings.flights_table),
+            timing=timing_of(settings),
+            registry=registry,
+            bucket=settings.bucket,
+            jobs_url=settings.jobs_queue_url,
+            dead_letters_url=settings.dead_letters_queue_url,
+        )
+
+    @classmethod
+    def of_sweeper(cls, settings: SweeperSettings) -> Self:
+        """What the sweeper needs."""
+        return cls(
+            tables=Tables(jobs=settings.jobs_table, accounts=""),
+            timing=Timing(skew_allowance=timedelta(seconds=settings.skew_allowance_seconds)),
+            registry=Registry(),
+            jobs_url=settings.jobs_queue_url,
+            dead_letters_url=settings.dead_letters_queue_url,
         )
 
     @cached_property
@@ -95,6 +121,13 @@ class Wiring:
     def blob(self) -> S3Blob:
         """The bucket."""
         return S3Blob(boto3.client("s3", config=S3), self.threads, self._bucket)
+
+    @cached_property
+    def http(self) -> httpx.AsyncClient:
+        """One client for all that speak HTTP; imported where it is asked for, since it costs a tenth of a second."""
+        from onceward.providers.http import make_client  # noqa: PLC0415
+
+        return make_client()
 
     @cached_property
     def intake(self) -> Intake:
@@ -145,6 +178,20 @@ class Wiring:
                 left = self.run(_end_tasks())
         if left:
             raise RuntimeError(f"tasks outlived their invocation: {', '.join(left)}")
+
+
+def timing_of(settings: WorkerSettings) -> Timing:
+    """The stage's durations."""
+    return Timing(
+        lease=timedelta(seconds=settings.lease_seconds),
+        heartbeat=timedelta(seconds=settings.heartbeat_seconds),
+        skew_allowance=timedelta(seconds=settings.skew_allowance_seconds),
+        due_grace=timedelta(seconds=settings.due_grace_seconds),
+        send_window=timedelta(seconds=settings.send_window_seconds),
+        settle_budget=timedelta(seconds=settings.settle_seconds),
+        infrastructure_backoff=timedelta(seconds=settings.infrastructure_backoff_seconds),
+        infrastructure_backoff_max=timedelta(seconds=settings.infrastructure_backoff_max_seconds),
+    )
 
 
 async def _end_tasks() -> list[str]:

@@ -18,6 +18,7 @@ from onceward.handlers.batches import BatchWorld, Outcome, Record, answer_of, ha
 from onceward.handlers.meter import Meter
 from onceward.handlers.models import warn_of_old_prices
 from onceward.handlers.settings import WorkerSettings
+from onceward.handlers.wiring import Wiring
 from onceward.handlers.worlds import WorkerWorld
 from onceward.kinds.registered import KINDS
 from onceward.usecases.breakers import Told, Turn
@@ -70,8 +71,9 @@ class Worker:
 def _worker() -> Worker:
     """The environment's worker, built at the first event."""
     logger = Logger()
+    settings = WorkerSettings.from_environment()
     warn_of_old_prices(logger, SystemClock().now().date())
-    return Worker(WorkerWorld(WorkerSettings.from_environment(), KINDS), logger)
+    return Worker(WorkerWorld(settings, Wiring.of_worker(settings, KINDS)), logger)
 
 
 def handler(event: Event, context: LambdaContext) -> dict[str, list[dict[str, str]]]:

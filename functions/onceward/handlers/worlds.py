@@ -9,16 +9,13 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any
 
-from onceward.adapters.dynamodb.table import Tables
 from onceward.domain.breaking import BreakerRule
 from onceward.domain.coalescing import FlightLimits
-from onceward.domain.timing import Timing
 from onceward.handlers.models import Models
 from onceward.handlers.settings import SweeperSettings, WorkerSettings
 from onceward.handlers.wiring import Wiring
 from onceward.usecases.breakers import Breakers
 from onceward.usecases.deps import Deps
-from onceward.usecases.registry import Registry
 from onceward.usecases.sweep import Sweeper
 from onceward.usecases.switches import Switches
 
@@ -28,23 +25,16 @@ CHILDREN = 1  # one child may take 384 MB of the worker's 512; a batch's documen
 class WorkerWorld:
     """One execution environment of the worker."""
 
-    def __init__(self, settings: WorkerSettings, registry: Registry) -> None:
-        """Remember settings and kinds; nothing is built or asked yet."""
+    def __init__(self, settings: WorkerSettings, wiring: Wiring) -> None:
+        """``wiring``: made ``of_worker``; nothing is built or asked yet."""
         self._settings = settings
-        self._wiring = Wiring(
-            tables=Tables(jobs=settings.jobs_table, accounts=settings.accounts_table, flights=settings.flights_table),
-            timing=timing_of(settings),
-            registry=registry,
-            bucket=settings.bucket,
-            jobs_url=settings.jobs_queue_url,
-            dead_letters_url=settings.dead_letters_queue_url,
-        )
+        self._wiring = wiring
 
     @cached_property
     def deps(self) -> Deps:
         """The ports of the worker's stories."""
         wiring = self._wiring
-        models = Models(self._settings, wiring.threads, wiring.clock)
+        models = Models(self._settings, wiring.threads, wiring.clock, lambda: wiring.http)
         return Deps(
             store=wiring.store,
             queue=wiring.queue,
@@ -98,16 +88,10 @@ class WorkerWorld:
 class SweeperWorld:
     """One execution environment of the sweeper."""
 
-    def __init__(self, settings: SweeperSettings) -> None:
-        """Remember names; nothing is built or asked yet."""
+    def __init__(self, settings: SweeperSettings, wiring: Wiring) -> None:
+        """``wiring``: made ``of_sweeper``; nothing is built or asked yet."""
         self.stage = settings.stage
-        self._wiring = Wiring(
-            tables=Tables(jobs=settings.jobs_table, accounts=""),
-            timing=Timing(skew_allowance=timedelta(seconds=settings.skew_allowance_seconds)),
-            registry=Registry(),
-            jobs_url=settings.jobs_queue_url,
-            dead_letters_url=settings.dead_letters_queue_url,
-        )
+        self._wiring = wiring
 
     @cached_property
     def sweeper(self) -> Sweeper:
@@ -123,17 +107,3 @@ class SweeperWorld:
     def invocation(self) -> AbstractContextManager[None]:
         """The scope of one invocation."""
         return self._wiring.invocation()
-
-
-def timing_of(settings: WorkerSettings) -> Timing:
-    """The stage's durations."""
-    return Timing(
-        lease=timedelta(seconds=settings.lease_seconds),
-        heartbeat=timedelta(seconds=settings.heartbeat_seconds),
-        skew_allowance=timedelta(seconds=settings.skew_allowance_seconds),
-        due_grace=timedelta(seconds=settings.due_grace_seconds),
-        send_window=timedelta(seconds=settings.send_window_seconds),
-        settle_budget=timedelta(seconds=settings.settle_seconds),
-        infrastructure_backoff=timedelta(seconds=settings.infrastructure_backoff_seconds),
-        infrastructure_backoff_max=timedelta(seconds=settings.infrastructure_backoff_max_seconds),
-    )

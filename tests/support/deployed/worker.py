@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from onceward.handlers.settings import WorkerSettings
+from onceward.handlers.wiring import Wiring
 from onceward.handlers.worker import Worker
 from onceward.handlers.worlds import WorkerWorld
 from onceward.usecases.deps import Deps
@@ -29,7 +30,8 @@ class MinedWorld(WorkerWorld):
 @cache
 def _worker() -> Worker:
     """The environment's worker."""
-    return Worker(MinedWorld(WorkerSettings.from_environment(), KINDS), Logger())
+    settings = WorkerSettings.from_environment()
+    return Worker(MinedWorld(settings, Wiring.of_worker(settings, KINDS)), Logger())
 
 
 def handler(event: Mapping[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
