@@ -87,27 +87,27 @@ class StoryDoor:
     def create(self, world: World, key: str, text: str) -> Deed:
         """Submit it and, of an action, keep what this attempt came to."""
         wish = submission(world.scenario.kind, key, text)
-        return lambda intake: _heard(_submitted(intake, wish), 202)
+        return lambda intake: heard_of(_submitted(intake, wish), 202)
 
     def cancel(self, world: World, job_id: JobId) -> Deed:
         """As the route does."""
-        return lambda intake: _heard(
+        return lambda intake: heard_of(
             cancel_job(intake.store, intake.queue, intake.clock, intake.ids, tenant_id=TENANT, job_id=job_id)
         )
 
     def resolve(self, world: World, verdict: Verdict) -> Deed:
         """As the route does."""
-        return lambda intake: _heard(resolve_job(intake, verdict))
+        return lambda intake: heard_of(resolve_job(intake, verdict))
 
     def approve(self, world: World, row: Job, fingerprint: str) -> Deed:
         """As the route does."""
-        return lambda intake: _heard(
+        return lambda intake: heard_of(
             approve_action(intake, TENANT, row.identity, fingerprint=Fingerprint(fingerprint), by=OPERATOR, why=WHY)
         )
 
     def reset(self, world: World, row: Job, epoch: int) -> Deed:
         """As the route does."""
-        return lambda intake: _heard(reset_action(intake, TENANT, row.identity, epoch=epoch, by=OPERATOR, why=WHY))
+        return lambda intake: heard_of(reset_action(intake, TENANT, row.identity, epoch=epoch, by=OPERATOR, why=WHY))
 
 
 def identity_under(key: str) -> Identity:
@@ -143,7 +143,7 @@ async def _submitted(intake: Intake, wish: Submission) -> Job:
     return kept.job
 
 
-async def _heard(story: Awaitable[object], status: int = 200) -> Heard:
+async def heard_of(story: Awaitable[object], status: int = 200) -> Heard:
     """What the handler would answer; only a story that ends with a row tells which job it is about."""
     try:
         end = await story
