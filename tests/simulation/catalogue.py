@@ -6,6 +6,8 @@ and the removal of guards. A story that needs more than a ``Scenario``'s data br
 
 - ``kinds=register``: a function that registers kinds of its own (``kinds.py`` has those that all know);
 - ``also=deed``: a coroutine function over the ``World``, run beside the clients' requests: an operator, a callback;
+- ``at_expiry=deed``: one that is done when 90 days are over and TTL may strike, in a story ``new_from`` there;
+- ``door=HttpDoor()``, ``by_handlers=True``: clients come in, and functions are entered, where they really are;
 - ``judge=check``: a function over the ``Checker``, for what must hold at the end of this story in particular.
 
 A new port method is a boundary at once, with all that can happen to a write; a read is named in ``faults.ALPHABET``.

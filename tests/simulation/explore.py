@@ -169,5 +169,5 @@ def singles(run: Run, plan: Plan) -> Iterator[tuple[Boundary, Fault]]:
 
 
 def explore(scenario: Scenario, *, seed: int = 0, depth: int = 1) -> Report:
-    """Every plan of up to ``depth`` faults on the code as it is."""
-    return Explorer(scenario=scenario, seed=seed).run(depth)
+    """Every plan of up to ``depth`` faults on the code as it is, from where the story is one of its own."""
+    return Explorer(scenario=scenario, seed=seed, only=lambda boundary, _: boundary.at >= scenario.new_from).run(depth)

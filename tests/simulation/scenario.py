@@ -60,7 +60,8 @@ class Scenario:
     What a story brings along if data is not enough: ``kinds``: registers a story's own kinds;
     ``also``: what happens beside the clients' requests, such as an operator's deed (it may wait on the world's loop
     and call use cases through ``World.start_api``); ``judge``: what else must hold at the end; ``at_expiry``: what
-    happens when the time is over for which rows are kept, if all jobs have ended: their 90 days pass first.
+    happens when the time is over for which rows are kept, if all jobs have ended: their 90 days pass first;
+    ``new_from``: up to this second it is another story, which meets the single faults there.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Scenario:
     also: Callable[[World], Coroutine[Any, Any, None]] | None = None
     judge: Callable[[Checker], None] | None = None
     at_expiry: Callable[[World], Coroutine[Any, Any, None]] | None = None
+    new_from: float = 0.0
 
     @property
     def visibility(self) -> timedelta:

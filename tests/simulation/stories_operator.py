@@ -18,6 +18,7 @@ from tests.simulation.doors import OPERATOR, TENANT, Heard, heard_of
 from tests.simulation.model import DEDUPES, Script
 from tests.simulation.reading import first_job, until_at_rest
 from tests.simulation.scenario import Scenario
+from tests.simulation.stories_ttl import LIFE
 
 if TYPE_CHECKING:
     from tests.simulation.doors import Deed
@@ -79,5 +80,5 @@ async def verify(world: World) -> None:
 STORIES = (
     Scenario(name="operator-books", also=watch_the_books),
     Scenario(name="operator-reviews", script=(Script.RESET,), also=watch_the_reviews),
-    Scenario(name="ttl-books", capability=DEDUPES, at_expiry=verify),
+    Scenario(name="ttl-books", capability=DEDUPES, at_expiry=verify, new_from=LIFE),
 )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.simulation.invariants import Checker
     from tests.simulation.world import World
 
+LIFE = 90 * 86_400.0  # seconds for which all of a job is kept
+
 
 async def ask_again(world: World) -> None:
     """The key's client asks once more, while an old message comes: another life, whose messages are its own.
@@ -89,7 +91,7 @@ def two_lives(checker: Checker) -> None:
 
 
 def _story(name: str, at_expiry: Callable[[World], Coroutine[Any, Any, None]], **more: Any) -> Scenario:
-    given = {"capability": DEDUPES, "judge": two_lives}  # DEDUPES: few ways into a review
+    given = {"new_from": LIFE, "capability": DEDUPES, "judge": two_lives}  # DEDUPES: few ways into a review
     return Scenario(name=f"ttl-{name}", at_expiry=at_expiry, **{**given, **more})
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from tests.simulation.catalogue import story_of
 from tests.simulation.faults import TTL, Boundary, Fault, Plan
 from tests.simulation.invariants import Checker
+from tests.simulation.stories_ttl import LIFE
 from tests.simulation.story import play
 
 DAY = 86_400.0
-LIFE = 90 * DAY  # the design's, after creation
 AGAIN = story_of("ttl-again")
 
 
