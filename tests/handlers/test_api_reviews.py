@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,8 +13,10 @@ from onceward.domain.job import FLIGHT_SCHEMA, PresentAttempt
 from onceward.domain.ledger import Account
 from onceward.domain.names import JobId
 from onceward.domain.states import AttemptOutcome, CallState, JobState
+from onceward.usecases.ports import Store
 from tests.support.api_world import ApiWorld, Reply, an_event, ask, claims_of
 from tests.support.builders import JOB_ID, NOW, STEP, TENANT, a_job, an_open_call, seconds
+from tests.support.hooked_store import HookedStore
 
 OPS = "onceward/ops"
 PATH = f"/api/ai/reviews/{JOB_ID}"
@@ -195,3 +197,18 @@ def test_participant_names_the_flight_that_decides_and_the_flight_can_be_decided
     path = f"/api/ai/reviews/{flight}/resolve"
     done = ask(world.api(), an_event("POST", path, body=body, claims=claims_of("acme", OPS)))
     assert (done.status, done.json["review"]["status"]) == (200, "failed")
+
+
+def test_a_review_that_cannot_be_read_is_left_out_and_logged() -> None:
+    """The operator learns from the log that there is one more to look at."""
+    world = a_world()
+
+    async def damaged(_real: Any, *_asked: Any) -> None:
+        raise ValueError("CANARY")
+
+    world.wrap_store = lambda store: cast("Store", HookedStore(store, get_job=damaged))
+    reply = get(world, "/api/ai/reviews")
+
+    assert (reply.status, reply.json["reviews"]) == (200, [])
+    assert world.lines[-1]["unreadable_rows"] == "1"
+    assert "CANARY" not in reply.text + json.dumps(world.lines)

@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from onceward.domain.ledger import Account
 from onceward.handlers import routes
-from onceward.handlers.admission import ADMITTED, JSON
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.world import World
 from onceward.wire.responses import AccountView
@@ -24,14 +24,9 @@ class AccountRoutes:
 
     def read(self) -> Response[str]:
         """How the account stands, or that there is none."""
-        tenant_id = self._app.context[ADMITTED].principal.tenant_id
+        tenant_id = admitted_of(self._app).principal.tenant_id
         account = self._world.run(self._world.intake.store.get_account(tenant_id))
-        return Response(
-            status_code=200,
-            content_type=JSON,
-            body=account_view(account).model_dump_json(),
-            headers={"Cache-Control": "no-store"},
-        )
+        return answer(200, account_view(account))
 
 
 def account_view(account: Account | None) -> AccountView:

@@ -20,7 +20,8 @@ from onceward.domain.tracing import new_traceparent, trace_id_of
 from onceward.errors import Forbidden, KeyDisagrees, KeyReused, MalformedKey, MissingKey, OperationInProgress
 from onceward.handlers import routes
 from onceward.handlers.action_views import action_answer, action_view, pause_before_next
-from onceward.handlers.admission import ADMITTED, JSON, Admitted
+from onceward.handlers.admission import Admitted
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.idempotency import submit_once
 from onceward.handlers.patience import MAX_WAIT_SECONDS, Patience, asked_wait
@@ -98,9 +99,7 @@ class ActionRoutes:
         listed = ActionList(
             operations=tuple(action_answer(job, name, None) for job, name in seen), next_cursor=following
         )
-        return Response(
-            status_code=OK, content_type=JSON, body=listed.model_dump_json(), headers={"Cache-Control": "no-store"}
-        )
+        return answer(OK, listed)
 
     def read(
         self,
@@ -171,12 +170,6 @@ class ActionRoutes:
         return asked_wait(query, admitted.event, self._app.lambda_context.get_remaining_time_in_millis())
 
 
-def admitted_of(app: APIGatewayHttpResolver) -> Admitted:
-    """The request being answered."""
-    admitted: Admitted = app.context[ADMITTED]
-    return admitted
-
-
 def identity_of_operation(admitted: Admitted, operation_id: str) -> Identity:
     """The name of the row that an operation of this tenant has."""
     return job_identity(admitted.principal.tenant_id, routes.PERFORM_ACTION.name, operation_id)
@@ -191,17 +184,10 @@ def operation_of(world: World, admitted: Admitted) -> Job:
     return job
 
 
-def reply(
-    status: int,
-    body: ActionAnswer,
-    extra: dict[str, str],
-    pause: timedelta | None,
-) -> Response[str]:
+def reply(status: int, body: ActionAnswer, extra: dict[str, str], pause: timedelta | None) -> Response[str]:
     """An operation's answer, with how soon it is worth asking again."""
-    headers: dict[str, str | list[str]] = {"Cache-Control": "no-store", **extra}
-    if pause is not None:
-        headers["Retry-After"] = str(int(pause.total_seconds()))
-    return Response(status_code=status, content_type=JSON, body=body.model_dump_json(), headers=headers)
+    soon = {} if pause is None else {"Retry-After": str(int(pause.total_seconds()))}
+    return answer(status, body, {**extra, **soon})
 
 
 def _operation_id(admitted: Admitted, body: PerformAction) -> str:

@@ -9,8 +9,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 
 from onceward.domain.job import Job
 from onceward.handlers import routes
-from onceward.handlers.action_routes import ACCEPTED, OK, admitted_of, identity_of_operation, operation_of, reply
+from onceward.handlers.action_routes import ACCEPTED, OK, identity_of_operation, operation_of, reply
 from onceward.handlers.action_views import action_answer, pause_before_next
+from onceward.handlers.answers import admitted_of
 from onceward.handlers.api_document import operation
 from onceward.handlers.world import World
 from onceward.usecases.approve_action import approve_action

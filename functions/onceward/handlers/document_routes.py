@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 
 from onceward.handlers import routes
-from onceward.handlers.admission import ADMITTED, JSON
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.world import World
 from onceward.usecases.request_upload import Upload, request_upload
@@ -29,15 +29,10 @@ class DocumentRoutes:
     def create(self, body: Annotated[CreateUpload, Body()]) -> Response[str]:
         """A form that is good for five minutes, for one file of exactly this type, size and checksum."""
         intake = self._world.intake
-        tenant_id = self._app.context[ADMITTED].principal.tenant_id
+        tenant_id = admitted_of(self._app).principal.tenant_id
         wanted = Upload(content_type=body.content_type, sha256=body.sha256, size=body.size)
         document_id, form = self._world.run(request_upload(intake, tenant_id=tenant_id, upload=wanted))
-        answer = UploadAccepted(
+        accepted = UploadAccepted(
             document_id=document_id, url=form.url, fields=dict(form.fields), expires_at=form.expires_at
         )
-        return Response(
-            status_code=201,
-            content_type=JSON,
-            body=answer.model_dump_json(),
-            headers={"Cache-Control": "no-store"},
-        )
+        return answer(201, accepted)

@@ -16,7 +16,7 @@ from onceward.domain.job import Job
 from onceward.domain.names import JobId
 from onceward.domain.tracing import new_traceparent, trace_id_of
 from onceward.handlers import routes
-from onceward.handlers.admission import ADMITTED, JSON, Admitted
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.idempotency import submit_once
 from onceward.handlers.job_views import job_accepted, job_view, retry_after
@@ -57,7 +57,7 @@ class JobRoutes:
         ],
     ) -> Response[str]:
         """Store the job, then answer; a retry with the same key and body answers the same job."""
-        admitted = self._admitted()
+        admitted = admitted_of(self._app)
         caller = admitted.principal
         traceparent = admitted.traceparent or new_traceparent(self._world.intake.ids.token())
         wish = Submission(
@@ -85,7 +85,7 @@ class JobRoutes:
         ] = None,
     ) -> Response[str]:
         """Everything the tenant may know of its job."""
-        admitted = self._admitted()
+        admitted = admitted_of(self._app)
         asked = asked_wait(wait, admitted.event, self._app.lambda_context.get_remaining_time_in_millis())
         intake = self._world.intake
         reading = self._world.run(
@@ -109,7 +109,7 @@ class JobRoutes:
                 intake.queue,
                 intake.clock,
                 intake.ids,
-                tenant_id=self._admitted().principal.tenant_id,
+                tenant_id=admitted_of(self._app).principal.tenant_id,
                 job_id=JobId(job_id),
             )
         )
@@ -119,24 +119,19 @@ class JobRoutes:
         """Remove input, answers, result and own documents for good; asking again completes what broke off."""
         intake = self._world.intake
         ports = Eraser(store=intake.store, blob=intake.blob, clock=intake.clock, ids=intake.ids)
-        admitted = self._admitted()
+        admitted = admitted_of(self._app)
         admitted.notes["job_id"] = self._world.run(
             erase_job(ports, tenant_id=admitted.principal.tenant_id, job_id=job_id)
         ).job_id
         return Response(status_code=204, body="", headers={"Cache-Control": "no-store"})
 
-    def _admitted(self) -> Admitted:
-        """The request being answered."""
-        admitted: Admitted = self._app.context[ADMITTED]
-        return admitted
-
     def _answer(self, status: int, job: Job, body: BaseModel, extra: dict[str, str]) -> Response[str]:
         """A job's answer, with where to ask and how soon."""
-        headers: dict[str, str | list[str]] = {"Cache-Control": "no-store", **extra}
+        headers = dict(extra)
         if status == ACCEPTED:
             headers["Location"] = f"{routes.JOBS}/{job.job_id}"
         seconds = retry_after(job, self._world.intake.clock.now())
         if seconds is not None:
             headers["Retry-After"] = str(seconds)
-        self._admitted().notes["job_id"] = job.job_id
-        return Response(status_code=status, content_type=JSON, body=body.model_dump_json(), headers=headers)
+        admitted_of(self._app).notes["job_id"] = job.job_id
+        return answer(status, body, headers)

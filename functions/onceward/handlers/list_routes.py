@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from onceward.domain.names import KIND, KIND_LENGTH
 from onceward.domain.states import JobState
 from onceward.handlers import routes
-from onceward.handlers.admission import ADMITTED, JSON
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.job_views import job_accepted
 from onceward.handlers.world import World
@@ -43,19 +43,14 @@ class ListRoutes:
         ] = None,
     ) -> Response[str]:
         """One page; a cursor holds for the tenant and the filter that it was given out for."""
-        tenant_id = self._app.context[ADMITTED].principal.tenant_id
+        tenant_id = admitted_of(self._app).principal.tenant_id
         belongs_to = ["jobs", tenant_id, None if status is None else str(status), kind]
         start = None if cursor is None else from_cursor(cursor, belongs_to)
         wanted = Wanted(state=status, kind=kind, limit=limit, start=start)
         intake = self._world.intake
         listing = self._world.run(list_jobs(intake.store, intake.clock, tenant_id=tenant_id, wanted=wanted))
         if listing.unreadable:
-            self._app.context[ADMITTED].notes["unreadable_rows"] = str(listing.unreadable)
+            admitted_of(self._app).notes["unreadable_rows"] = str(listing.unreadable)
         following = None if listing.next_start is None else to_cursor(listing.next_start, belongs_to)
         page = JobList(jobs=tuple(job_accepted(job) for job in listing.jobs), next_cursor=following)
-        return Response(
-            status_code=200,
-            content_type=JSON,
-            body=page.model_dump_json(),
-            headers={"Cache-Control": "no-store"},
-        )
+        return answer(200, page)

@@ -8,6 +8,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 
 from onceward.handlers import routes
 from onceward.handlers.admission import JSON
+from onceward.handlers.answers import answer
 from onceward.handlers.api_document import document_of, operation
 from onceward.wire.responses import Health
 
@@ -27,8 +28,7 @@ class OpenRoutes:
 
     def health(self) -> Response[str]:
         """The API answers; it asks nothing of its stores, so that a probe costs nothing and wakes nobody."""
-        headers: dict[str, str | list[str]] = {"Cache-Control": "no-store"}
-        return Response(status_code=200, content_type=JSON, body=Health().model_dump_json(), headers=headers)
+        return answer(200, Health())
 
     def openapi(self) -> Response[str]:
         """The API's description."""

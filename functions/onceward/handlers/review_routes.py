@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from onceward.domain.states import JobState, Resolution
 from onceward.handlers import routes
-from onceward.handlers.admission import ADMITTED, JSON, Admitted
+from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.review_views import history_view, record_view, review_view
 from onceward.handlers.world import World
@@ -43,7 +43,7 @@ class ReviewRoutes:
 
     def history(self, job_id: Annotated[str, Path()]) -> Response[str]:
         """Every attempt of every epoch, with its calls; answers that came late included."""
-        ports, tenant_id = self._world.intake, self._admitted().principal.tenant_id
+        ports, tenant_id = self._world.intake, admitted_of(self._app).principal.tenant_id
         history = self._world.run(read_history(ports.store, ports.clock, tenant_id=tenant_id, job_id=job_id))
         return self._answer(history_view(history), history.job.job_id)
 
@@ -55,24 +55,26 @@ class ReviewRoutes:
         ] = None,
     ) -> Response[str]:
         """One page; a review that a run looks at in this moment is not in it."""
-        ports, tenant_id = self._world.intake, self._admitted().principal.tenant_id
+        ports, tenant_id = self._world.intake, admitted_of(self._app).principal.tenant_id
         belongs_to = ["reviews", tenant_id]
         start = None if cursor is None else from_cursor(cursor, belongs_to)
         wanted = Wanted(state=JobState.NEEDS_REVIEW, limit=limit, start=start)
         listing = self._world.run(list_jobs(ports.store, ports.clock, tenant_id=tenant_id, wanted=wanted))
+        if listing.unreadable:
+            admitted_of(self._app).notes["unreadable_rows"] = str(listing.unreadable)
         following = None if listing.next_start is None else to_cursor(listing.next_start, belongs_to)
         reviews = tuple(review_view(ReviewReading(job)) for job in listing.jobs)
         return self._answer(ReviewList(reviews=reviews, next_cursor=following))
 
     def read(self, job_id: Annotated[str, Path()]) -> Response[str]:
         """What there is to decide, and what was decided; also of a job that is not in review any more."""
-        ports, tenant_id = self._world.intake, self._admitted().principal.tenant_id
+        ports, tenant_id = self._world.intake, admitted_of(self._app).principal.tenant_id
         reading = self._world.run(read_review(ports.store, ports.clock, tenant_id=tenant_id, job_id=job_id))
         return self._answer(review_view(reading), reading.job.job_id)
 
     def resolve(self, job_id: Annotated[str, Path()], body: Annotated[ResolveReview, Body()]) -> Response[str]:
         """Take a verdict, once: the same one again is answered the same, another one is refused."""
-        caller = self._admitted().principal
+        caller = admitted_of(self._app).principal
         verdict = Verdict(
             tenant_id=caller.tenant_id,
             job_id=job_id,
@@ -84,19 +86,13 @@ class ReviewRoutes:
             may_pay_twice=body.may_pay_twice,
         )
         done = self._world.run(resolve_job(self._world.intake, verdict))
-        self._admitted().notes["verdict"] = str(verdict.resolution)
+        admitted_of(self._app).notes["verdict"] = str(verdict.resolution)
         view = review_view(ReviewReading(done.job, (done.record,)))
         told = ReviewResolved(review=view, record=record_view(done.record), is_replay=done.is_replay)
         return self._answer(told, done.job.job_id)
 
-    def _admitted(self) -> Admitted:
-        """The request being answered."""
-        admitted: Admitted = self._app.context[ADMITTED]
-        return admitted
-
     def _answer(self, body: BaseModel, job_id: str | None = None) -> Response[str]:
-        """An answer that nobody may keep."""
+        """An answer, and whose it is, for the log."""
         if job_id is not None:
-            self._admitted().notes["job_id"] = job_id
-        headers: dict[str, str | list[str]] = {"Cache-Control": "no-store"}
-        return Response(status_code=200, content_type=JSON, body=body.model_dump_json(), headers=headers)
+            admitted_of(self._app).notes["job_id"] = job_id
+        return answer(200, body)
