@@ -46,6 +46,7 @@ def test_a_record_has_what_a_function_is_handed() -> None:
     assert (first["messageId"], first["attributes"]["ApproximateReceiveCount"]) == ("one", "1")
 
 
+@pytest.mark.failure_mode("F48")
 def test_a_throttled_invocation_comes_late_under_its_own_receive() -> None:
     """The source holds the batch: the message was received once, and nothing else is received meanwhile."""
     story = replace(story_of("one-call"), requests=("key-1", "key-2"), concurrency=2, batch_size=1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.simulation.catalogue import story_of
 from tests.simulation.faults import TTL, Boundary, Fault, Plan
 from tests.simulation.invariants import Checker
@@ -19,6 +21,7 @@ def is_ttl(boundary: Boundary) -> bool:
     return not set(TTL).isdisjoint(boundary.faults)
 
 
+@pytest.mark.failure_mode("F70")
 def test_ttl_strikes_at_every_call_of_the_tables_once_the_time_is_over() -> None:
     """And at none before: a job that is kept is not deleted. A switch never is."""
     trace = [one for one in play(AGAIN).trace if one.name.startswith("store.") and one.name != "store.switched_off"]
