@@ -17,6 +17,8 @@ from tests.scenarios.witness import Calls, Witness
 from tests.support.deployed.terms import MAX_ATTEMPTS
 from tests.support.model_server import ModelServer
 
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(900)]
+
 TENANTS = TenantId("umbrella"), TenantId("hooli")
 REFUSED = Calls(requests=MAX_ATTEMPTS)
 SUCCEEDED = Calls(requests=MAX_ATTEMPTS + 1, computations=1)
