@@ -7,23 +7,14 @@ and "in progress" alike are asked again; a conflict, a failure and a missing per
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from urllib.parse import quote, urlencode
-
-from pydantic import BaseModel, JsonValue
+from urllib.parse import quote
 
 from onceward.client.answers import NoAnswer, Reply, api_error, read_answer
-from onceward.client.exceptions import (
-    ActionCancelled,
-    ActionFailed,
-    ActionParked,
-    ActionUnfinished,
-    ConnectionFailed,
-)
-from onceward.client.request import Request, quoted_key
+from onceward.client.exceptions import ActionCancelled, ActionFailed, ActionParked, ActionUnfinished
+from onceward.client.request import JobInput, Request, page_of, plain, post, quoted_key
 from onceward.client.results import SETTLED
-from onceward.client.retrying import asked_delay, decide_retry
-from onceward.client.stories import LONGEST_HOLD, UNASKED_PAUSE, Send, Story, exchange
+from onceward.client.retrying import asked_delay
+from onceward.client.stories import LONGEST_HOLD, UNASKED_PAUSE, Send, Story, after_failure, exchange
 from onceward.client.target import Target
 from onceward.wire.action_views import ActionAnswer, ActionList, ActionView
 from onceward.wire.idempotency_key import HEADER
@@ -32,11 +23,9 @@ ACTIONS = "/agent-actions"
 IN_PROGRESS = "operation_in_progress"
 CONFLICT = 409
 
-type Arguments = Mapping[str, JsonValue] | BaseModel
-
 
 def act(
-    target: Target, action: str, arguments: Arguments, operation_id: str, run_id: str | None, timeout: float | None
+    target: Target, action: str, arguments: JobInput, operation_id: str, run_id: str | None, timeout: float | None
 ) -> Story[ActionAnswer]:
     """Let it be done once, and tell how it ended.
 
@@ -49,13 +38,17 @@ def act(
         attempt += 1
         left = LONGEST_HOLD if end is None else max(0.0, end - target.monotonic() - pause)
         hold = min(LONGEST_HOLD, left)
-        came = yield Send(perform(action, arguments, operation_id, run_id, attempt, hold), pause)
+        request = perform(action, arguments, operation_id, run_id, attempt, hold)
+        came = yield Send(request, pause)
         told = _standing(came, target)
         if told is not None and told.status in SETTLED:
             return _ended(told)
         if told is None and not _is_in_progress(came):
             failures += 1
-            pause = _pause_after_failure(came, failures, target)
+            decided = after_failure(target, request, came, failures)
+            if isinstance(decided, Reply):
+                raise api_error(decided, target)
+            pause = decided
             continue
         failures = 0
         if end is not None and target.monotonic() >= end:
@@ -73,34 +66,31 @@ def get_action(target: Target, operation_id: str) -> Story[ActionView]:
 
 def list_actions(target: Target, run_id: str, limit: int | None, cursor: str | None) -> Story[ActionList]:
     """One page of a run's operations, newest first."""
-    asked = {"run_id": run_id, "limit": limit, "cursor": cursor}
-    query = urlencode({name: value for name, value in asked.items() if value is not None})
-    request = Request(method="GET", path=f"{ACTIONS}?{query}")
+    request = page_of(ACTIONS, run_id=run_id, limit=limit, cursor=cursor)
     return read_answer((yield from exchange(target, request)), ActionList, target)
 
 
 def approve_action(target: Target, operation_id: str, fingerprint: str, why: str) -> Story[ActionAnswer]:
     """Let an operation that waits for it be sent; takes the scope ``ops``."""
-    request = _post(f"{_path(operation_id)}/approve", {"fingerprint": fingerprint, "why": why}, {})
+    request = post(f"{_path(operation_id)}/approve", {"fingerprint": fingerprint, "why": why})
     return read_answer((yield from exchange(target, request)), ActionAnswer, target)
 
 
 def reset_action(target: Target, operation_id: str, epoch: int, why: str) -> Story[ActionAnswer]:
     """Run an operation that failed in this epoch again, in a new one; takes the scope ``ops``."""
-    request = _post(f"{_path(operation_id)}/reset", {"epoch": epoch, "why": why}, {})
+    request = post(f"{_path(operation_id)}/reset", {"epoch": epoch, "why": why})
     return read_answer((yield from exchange(target, request)), ActionAnswer, target)
 
 
 def perform(
-    action: str, arguments: Arguments, operation_id: str, run_id: str | None, attempt: int, hold: float
+    action: str, arguments: JobInput, operation_id: str, run_id: str | None, attempt: int, hold: float
 ) -> Request:
     """One request for an action; raises ``MalformedKey``."""
-    plain = arguments.model_dump(mode="json", by_alias=True) if isinstance(arguments, BaseModel) else dict(arguments)
-    body = {"operation_id": operation_id, "attempt": attempt, "action": action, "arguments": plain}
+    body = {"operation_id": operation_id, "attempt": attempt, "action": action, "arguments": plain(arguments)}
     body |= {} if run_id is None else {"run_id": run_id}
     headers = {HEADER: quoted_key(operation_id)}
     headers |= {"prefer": f"wait={int(hold)}"} if hold >= 1 else {}
-    return _post(ACTIONS, body, headers, hold)
+    return post(ACTIONS, body, headers, hold)
 
 
 def _standing(came: Reply | NoAnswer, target: Target) -> ActionAnswer | None:
@@ -119,25 +109,6 @@ def _is_in_progress(came: Reply | NoAnswer) -> bool:
     return isinstance(told, dict) and told.get("code") == IN_PROGRESS
 
 
-def _pause_after_failure(came: Reply | NoAnswer, failures: int, target: Target) -> float:
-    """Seconds until the same operation is asked for again; raises ``ApiError`` or ``ConnectionFailed`` for no more."""
-    reply = came if isinstance(came, Reply) else None
-    again = decide_retry(
-        status=reply.status if reply else None,
-        headers=reply.headers if reply else {},
-        tries=failures,
-        max_retries=target.max_retries,
-        draw=target.draw(),
-        now=target.now(),
-    )
-    if again is not None:
-        return again
-    if isinstance(came, Reply):
-        raise api_error(came, target)
-    why = f"{type(came.cause).__name__}, {failures} tries"
-    raise ConnectionFailed(f"no answer from {target.base_url} ({why})") from came.cause
-
-
 def _ended(told: ActionAnswer) -> ActionAnswer:
     """A success as it is; raises ``ActionParked`` where nobody knows, ``ActionFailed`` for any other end."""
     match told.status:
@@ -149,14 +120,6 @@ def _ended(told: ActionAnswer) -> ActionAnswer:
             raise ActionParked(told)
         case _:
             raise ActionFailed(told)
-
-
-def _post(path: str, body: Mapping[str, object], headers: Mapping[str, str], hold: float = 0.0) -> Request:
-    """A JSON body; NaN is no JSON and raises ``ValueError`` here instead of a 400 there."""
-    content = json.dumps(body, allow_nan=False).encode("ascii")
-    return Request(
-        method="POST", path=path, headers={"content-type": "application/json", **headers}, content=content, hold=hold
-    )
 
 
 def _path(operation_id: str) -> str:

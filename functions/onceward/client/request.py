@@ -48,7 +48,7 @@ def create_upload(document: Document) -> Request:
     """Ask for a form that lets in exactly this document."""
     sha256 = hashlib.sha256(document.content).hexdigest()
     told = {"content_type": document.content_type, "size": len(document.content), "sha256": sha256}
-    return _post(DOCUMENTS, told)
+    return post(DOCUMENTS, told)
 
 
 def post_form(form: UploadAccepted, document: Document) -> Request:
@@ -58,9 +58,8 @@ def post_form(form: UploadAccepted, document: Document) -> Request:
 
 def create_job(kind: str, given: JobInput, key: str, *, coalesce: bool = True) -> Request:
     """Create a job; raises ``MalformedKey``. What is the server's default is not sent."""
-    plain = given.model_dump(mode="json", by_alias=True) if isinstance(given, BaseModel) else dict(given)
     apart = {} if coalesce else {"coalesce": False}
-    return _post(JOBS, {"kind": kind, "input": plain, **apart}, {HEADER: quoted_key(key)})
+    return post(JOBS, {"kind": kind, "input": plain(given), **apart}, {HEADER: quoted_key(key)})
 
 
 def read_job(job_id: str, hold: float = 0.0) -> Request:
@@ -71,9 +70,7 @@ def read_job(job_id: str, hold: float = 0.0) -> Request:
 
 def list_jobs(status: str | None, kind: str | None, limit: int | None, cursor: str | None) -> Request:
     """One page of the tenant's jobs; what is not asked for is the server's to choose."""
-    asked = {"status": status, "kind": kind, "limit": limit, "cursor": cursor}
-    query = urlencode({name: value for name, value in asked.items() if value is not None})
-    return Request(method="GET", path=f"{JOBS}?{query}" if query else JOBS)
+    return page_of(JOBS, status=status, kind=kind, limit=limit, cursor=cursor)
 
 
 def read_account() -> Request:
@@ -98,8 +95,7 @@ def read_history(job_id: str) -> Request:
 
 def list_reviews(limit: int | None, cursor: str | None) -> Request:
     """One page of the tenant's jobs in review."""
-    query = urlencode({name: value for name, value in {"limit": limit, "cursor": cursor}.items() if value is not None})
-    return Request(method="GET", path=f"{REVIEWS}?{query}" if query else REVIEWS)
+    return page_of(REVIEWS, limit=limit, cursor=cursor)
 
 
 def read_review(job_id: str) -> Request:
@@ -109,7 +105,7 @@ def read_review(job_id: str) -> Request:
 
 def resolve_review(job_id: str, verdict: ResolveReview) -> Request:
     """A verdict; asking again with the same one changes nothing."""
-    return _post(_review(job_id) + RESOLVE_SUFFIX, verdict.model_dump(mode="json"))
+    return post(_review(job_id) + RESOLVE_SUFFIX, verdict.model_dump(mode="json"))
 
 
 def quoted_key(key: str) -> str:
@@ -120,12 +116,22 @@ def quoted_key(key: str) -> str:
     return header
 
 
-def _post(path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Request:
+def plain(given: JobInput) -> dict[str, JsonValue]:
+    """What a model or a mapping says, as JSON has it."""
+    return given.model_dump(mode="json", by_alias=True) if isinstance(given, BaseModel) else dict(given)
+
+
+def page_of(path: str, **asked: str | int | None) -> Request:
+    """One page of a list."""
+    query = urlencode({name: value for name, value in asked.items() if value is not None})
+    return Request(method="GET", path=f"{path}?{query}" if query else path)
+
+
+def post(path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None, hold: float = 0.0) -> Request:
     """A JSON body; NaN is no JSON and raises ``ValueError`` here instead of a 400 there."""
     content = json.dumps(body, allow_nan=False).encode("ascii")
-    return Request(
-        method="POST", path=path, headers={"content-type": "application/json", **(headers or {})}, content=content
-    )
+    told = {"content-type": "application/json", **(headers or {})}
+    return Request(method="POST", path=path, headers=told, content=content, hold=hold)
 
 
 def _job(job_id: str) -> str:

@@ -75,25 +75,32 @@ def exchange(target: Target, request: Request, after: float = 0.0) -> Story[Repl
     while True:
         came = yield Send(request, after)
         tries += 1
-        reply = came if isinstance(came, Reply) else None
-        if reply is not None and reply.is_success:
-            return reply
-        pause = decide_retry(
-            status=reply.status if reply else None,
-            headers=reply.headers if reply else {},
-            tries=tries,
-            max_retries=target.max_retries,
-            draw=target.draw(),
-            now=target.now(),
-        )
-        if pause is not None:
-            after = pause
-        elif isinstance(came, Reply):
+        if isinstance(came, Reply) and came.is_success:
             return came
-        else:
-            # The cause's own text may quote a header, so only its class is told.
-            why = f"{type(came.cause).__name__}, {tries} tries"
-            raise ConnectionFailed(f"no answer from {request.url or target.base_url} ({why})") from came.cause
+        decided = after_failure(target, request, came, tries)
+        if isinstance(decided, Reply):
+            return decided
+        after = decided
+
+
+def after_failure(target: Target, request: Request, came: Reply | NoAnswer, tries: int) -> float | Reply:
+    """Seconds until it is sent again, or the answer to be told; raises ``ConnectionFailed`` where there was none."""
+    reply = came if isinstance(came, Reply) else None
+    pause = decide_retry(
+        status=reply.status if reply else None,
+        headers=reply.headers if reply else {},
+        tries=tries,
+        max_retries=target.max_retries,
+        draw=target.draw(),
+        now=target.now(),
+    )
+    if pause is not None:
+        return pause
+    if isinstance(came, Reply):
+        return came
+    # The cause's own text may quote a header, so only its class is told.
+    why = f"{type(came.cause).__name__}, {tries} tries"
+    raise ConnectionFailed(f"no answer from {request.url or target.base_url} ({why})") from came.cause
 
 
 def upload(target: Target, document: Document) -> Story[str]:
