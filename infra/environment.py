@@ -69,11 +69,9 @@ def worker_environment(config: StageConfig, state: StateStack, queue: JobQueue) 
         model_prices=as_json(config.model_prices),
         target_origins=json.dumps(config.target_origins, sort_keys=True),
     )
-    return (
-        variables
-        if config.worker_endpoint_url is None
-        else {**variables, "AWS_ENDPOINT_URL": config.worker_endpoint_url}
-    )
+    if config.worker_endpoint_url is None:
+        return variables
+    return {**variables, "AWS_ENDPOINT_URL": config.worker_endpoint_url}
 
 
 def sweeper_environment(config: StageConfig, state: StateStack, queue: JobQueue) -> dict[str, str]:

@@ -24,6 +24,7 @@ ITEM_INLINE_LIMIT = 256 * 1024  # below DynamoDB's 400 KB with room for attribut
 # left for the rest of the job. A model's longest answer, 128,000 tokens, has half a megabyte.
 ANSWER_LIMIT = 6 * 1024 * 1024 // 4
 LOCAL = "local"  # whose answer a step's result is that called nobody
+INPUT_PLACE = "input"  # one for each job
 PARTICIPANTS = "participant#"  # where all participants of a flight are found
 
 
@@ -40,7 +41,7 @@ class Input:
     @property
     def sort_key(self) -> str:
         """One input per job."""
-        return "input"
+        return INPUT_PLACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from onceward.local.cloud import CloudAccess, LocalCloud
 from onceward.local.curl import curl_lines
 from onceward.local.demo import Demo
 from onceward.local.deploy import Outputs, bootstrap, bootstrapped, deploy, deployed
+from onceward.local.differences import api_url
 from onceward.local.environment import forget_aws
 from onceward.local.failure import LocalError
 from onceward.local.model_choice import ModelChoice, choose_model, stand_in_server
@@ -109,7 +110,7 @@ def run(port: int, jobs: int) -> None:
     """Bring the stack up, take the sample document through it, and say how to go on."""
     stack = start_stack(port)
     demo = Demo(
-        api_url=str(describe_stack(stack.cloud.endpoint_url, stack.outputs, stack.tokens, stack.model.url)["api_url"]),
+        api_url=api_url(stack.cloud.endpoint_url, stack.outputs["ApiId"]),
         token=stack.tokens["acme"],
         run_id=stack.cloud.identity,
         model=stack.model.digest,

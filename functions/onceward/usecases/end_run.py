@@ -269,8 +269,9 @@ def _note_cancel(held: HeldJob) -> None:
 
 def _retry_at(deps: Deps, held: HeldJob, failure: Failure) -> datetime | None:
     """Until when a target asked a flight to wait: its participants are to keep to it."""
-    is_asked = held.job.is_flight and failure.retry_after is not None
-    return deps.clock.now() + failure.retry_after if is_asked and failure.retry_after is not None else None
+    if not held.job.is_flight or failure.retry_after is None:
+        return None
+    return deps.clock.now() + failure.retry_after
 
 
 def _closing_outcome(job: Job, end: Close) -> AttemptOutcome:

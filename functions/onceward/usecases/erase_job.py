@@ -18,7 +18,16 @@ from itertools import batched
 from onceward.domain.erasing import emptied, erase_change
 from onceward.domain.job import Job
 from onceward.domain.names import JobId, TenantId, identity_of
-from onceward.domain.records import PARTICIPANTS, Answer, ColdItem, Input, Participant, Result, answer_prefix
+from onceward.domain.records import (
+    INPUT_PLACE,
+    PARTICIPANTS,
+    Answer,
+    ColdItem,
+    Input,
+    Participant,
+    Result,
+    answer_prefix,
+)
 from onceward.domain.transaction import PutCold, Refused
 from onceward.errors import InfrastructureError, NotFinished, StoreBusy
 from onceward.usecases.at_once import at_once
@@ -26,7 +35,7 @@ from onceward.usecases.ports import Blob, Clock, Ids, Store
 from onceward.usecases.read_job import find_job
 from onceward.usecases.stored_input import StoredInput
 
-INPUT, RESULTS = "input", "result#"
+RESULTS = "result#"
 ITEMS_AT_ONCE = 100  # DynamoDB's limit for one transaction
 TRIES = 3  # a job that has ended moves only by a redrive or another erasure
 
@@ -109,7 +118,7 @@ async def _marked(ports: Eraser, tenant_id: TenantId, job_id: str) -> Job:
 
 async def _items(store: Store, job: Job) -> list[ColdItem]:
     """Everything beside the row that can hold content."""
-    given = await store.get_cold(job.tenant_id, job.job_id, INPUT)
+    given = await store.get_cold(job.tenant_id, job.job_id, INPUT_PLACE)
     answers = await store.list_cold(job.tenant_id, job.job_id, answer_prefix())
     results = await store.list_cold(job.tenant_id, job.job_id, RESULTS)
     return [*([] if given is None else [given]), *answers, *results]

@@ -17,7 +17,7 @@ from onceward.domain.action_records import (
 )
 from onceward.domain.job import Job
 from onceward.domain.names import Identity, JobId, TenantId, identity_of
-from onceward.domain.records import Input
+from onceward.domain.records import INPUT_PLACE, Input
 from onceward.errors import OperationNotFound
 from onceward.usecases.actions import PREFIX
 from onceward.usecases.at_once import at_once
@@ -103,7 +103,7 @@ async def list_run(
 
 async def operation_id_of(store: Store, blob: Blob, job: Job) -> str | None:
     """The agent's name for an operation; ``None`` once it was erased."""
-    item = await store.get_cold(job.tenant_id, job.job_id, "input")
+    item = await store.get_cold(job.tenant_id, job.job_id, INPUT_PLACE)
     if not isinstance(item, Input) or (item.body is None and item.blob_key is None):
         return None
     return StoredInput.model_validate_json(await load_body(blob, item.body, item.blob_key)).operation_id

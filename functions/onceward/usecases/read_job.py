@@ -65,8 +65,8 @@ async def read_job(
     if not job.state.is_terminal:
         return Reading(job=job, past=past)
     answers = await _answers(store, job)
-    has_result = job.result is not None and job.erased_at is None
-    result = await _result(store, blob, job, job.result, answers) if has_result and job.result else None
+    ref = None if job.erased_at is not None else job.result
+    result = None if ref is None else await _result(store, blob, job, ref, answers)
     return Reading(job=job, past=past, answers=answers, open_at_end=open_at_end(job, past), result=result)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from onceward.domain.job import Job
+from onceward.domain.records import INPUT_PLACE, Input
 from onceward.domain.retry import ErrorClass
 from onceward.domain.sending import Guard
 from onceward.errors import CallFailure, InfrastructureError, JobFailure
@@ -162,9 +163,7 @@ def limits_of(deps: Deps, job: Job, timeout: timedelta, invocation_ends: float, 
 
 async def load_input(deps: Deps, job: Job) -> StoredInput:
     """What the client sent, and the documents it resolved to."""
-    item = await deps.store.get_cold(job.tenant_id, job.job_id, "input")
-    body = getattr(item, "body", None)
-    key = getattr(item, "blob_key", None)
-    if item is None:
+    item = await deps.store.get_cold(job.tenant_id, job.job_id, INPUT_PLACE)
+    if not isinstance(item, Input):
         raise JobFailure("the input is not there any more", code="input_gone")
-    return StoredInput.model_validate_json(await load_body(deps.blob, body, key))
+    return StoredInput.model_validate_json(await load_body(deps.blob, item.body, item.blob_key))
