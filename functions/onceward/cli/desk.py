@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STATE = ("JobsTable", "AccountsTable", "FlightsTable", "Bucket")  # outputs of the state stack
 SERVICE = ("JobsQueueUrl",)  # and of the service stack
-MAX_WHO = 128
+MAX_WHO = 256  # characters; an assumed role with its session, which tells the person, has up to 180
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.:@|/-]")
 
 
