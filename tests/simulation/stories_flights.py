@@ -137,7 +137,6 @@ STORIES = (
     replace(
         FLOWN,
         name="shared-flight-late",
-        call_seconds=LONG,
         script=(Script.ANSWER,),
         also=hasty(is_first_flight),
     ),
