@@ -42,12 +42,16 @@ def _copy_of(cls: type) -> tuple[Copy, frozenset[str]] | None:
 
 @cache
 def _birth_of(cls: type) -> Callable[..., None] | None:
-    """How an instance gets its fields, by the same arguments as ever; ``None``: not in this way."""
+    """How an instance gets its fields, by the same arguments as ever; ``None``: not in this way.
+
+    One of a subclass gets them as it was declared.
+    """
     twin, fields = _twin_of(cls), dataclasses.fields(cls)
     params = cls.__dataclass_params__  # type: ignore[attr-defined]
     if twin is None or len(fields) < FEW or not (params.frozen and params.init):
         return None
-    scope: dict[str, Any] = {"_become": object.__setattr__, "_twin": twin, "_cls": cls, "_missing": dataclasses.MISSING}
+    scope: dict[str, Any] = {"_declared": cls.__init__, "_become": object.__setattr__, "_twin": twin, "_cls": cls}  # type: ignore[misc]
+    scope["_missing"] = dataclasses.MISSING
     for one in fields:
         scope |= {f"_default_{one.name}": one.default, f"_make_{one.name}": one.default_factory}
     anywhere = [_argument(one) for one in fields if not one.kw_only]
@@ -55,7 +59,9 @@ def _birth_of(cls: type) -> Callable[..., None] | None:
     arguments = ", ".join(["self", *anywhere, *["*"][: len(by_name)], *by_name])
     lines = [f"self.{one.name} = {_value(one)}" for one in fields]
     after = ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
-    body = "\n    ".join(["_become(self, '__class__', _twin)", *lines, "self.__class__ = _cls", *after])
+    told = ", ".join(["self", *(f"{one.name}={_value(one)}" for one in fields)])
+    first = [f"if self.__class__ is not _cls: return _declared({told})", "_become(self, '__class__', _twin)"]
+    body = "\n    ".join([*first, *lines, "self.__class__ = _cls", *after])
     exec(f"def born({arguments}):\n    {body}\n", scope)
     return scope["born"]  # type: ignore[no-any-return]
 

@@ -119,3 +119,14 @@ def test_what_is_born_is_checked_and_stays_frozen() -> None:
         Cost(low=2, high=1)
     with pytest.raises(dataclasses.FrozenInstanceError):
         Cost(low=1, high=2).low = 2  # type: ignore[misc]
+
+
+def test_one_of_a_subclass_is_born_as_declared() -> None:
+    """With the fields of its base, and as what it is."""
+
+    class Sum(Cost):
+        """A cost."""
+
+    made = Sum(low=1, high=2)
+
+    assert (type(made), made.low, made.high, made.unpriced) == (Sum, 1, 2, False)
