@@ -13,23 +13,17 @@ from typing import Annotated, Any
 import typer
 
 from onceward.cli.operator import Where, operator
+from onceward.cli.options import AsJson, tenant_name
 from onceward.cli.show import say, usd
 from onceward.domain.granting import MOST_MICRO_USD, is_grant_key, key_of
 from onceward.domain.ledger import Account
-from onceward.domain.names import TenantId, is_tenant_id
+from onceward.domain.names import TenantId
 from onceward.usecases.grant_budget import Statement, grant_budget, show_account
 
 KEY_BYTES = 18  # 144 random bits: 24 characters
 MICRO = 1_000_000
 
 app = typer.Typer(name="account", help="What a tenant may spend (for the operator).", no_args_is_help=True)
-
-
-def _tenant(text: str) -> str:
-    """Refuse what cannot be a tenant's name."""
-    if not is_tenant_id(text):
-        raise typer.BadParameter("a tenant's name is 1 to 64 of A-Z, a-z, 0-9, _, . and -")
-    return text
 
 
 def _key(text: str | None) -> str | None:
@@ -51,10 +45,9 @@ def micro_usd(text: str) -> int:
     return int(amount * MICRO)
 
 
-Tenant = Annotated[str, typer.Argument(metavar="TENANT", callback=_tenant, help="The tenant's name.")]
+Tenant = Annotated[str, typer.Argument(metavar="TENANT", callback=tenant_name, help="The tenant's name.")]
 Table = Annotated[str | None, typer.Option(metavar="NAME", help="The accounts table; else --stage or --stack says it.")]
 Stage = Annotated[str | None, typer.Option(metavar="NAME", help="A deployed stage, whose stack names the table.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 
 @app.command()

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from onceward.cli.given import read_input
+from onceward.cli.options import AsJson
 from onceward.cli.session import session
 from onceward.cli.show import listed, one_line, readable
 from onceward.client import ActionAnswer
@@ -15,7 +16,6 @@ app = typer.Typer(name="action", help="Look at agents' operations, approve and r
 
 HEAD = "operation  action  status  epoch"
 OperationId = Annotated[str, typer.Argument(metavar="OPERATION_ID", help="The operation's id.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 Why = Annotated[str, typer.Option(help="For the record.")]
 
 

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from onceward.cli.account import AsJson, Stage, Table, Tenant, app, most_told
+from onceward.cli.account import Stage, Table, Tenant, app, most_told
 from onceward.cli.exits import ExitCode
 from onceward.cli.operator import Where, operator
+from onceward.cli.options import AsJson
 from onceward.cli.session import session
 from onceward.cli.show import listed, one_line, say, usd
 from onceward.client import AccountView, Misconfigured

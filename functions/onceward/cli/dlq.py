@@ -17,12 +17,12 @@ from pydantic import ValidationError
 
 from onceward.cli.desk import Desk, desk
 from onceward.cli.exits import ExitCode
+from onceward.cli.options import AsJson, job_name, tenant_name
 from onceward.cli.queues import Queues, queues
 from onceward.cli.redriving import move_all, report_of, watch
 from onceward.cli.selecting import Planned, Selection, age_of, counts, plan
 from onceward.cli.show import ago, listed, say, told_facts
 from onceward.domain.letters import Fate
-from onceward.domain.names import is_job_id
 from onceward.wire.messages import DeadLetterBody, UnreadableBody, WakeupBody, parse_message
 
 if TYPE_CHECKING:
@@ -35,21 +35,13 @@ MOST = 10_000  # letters looked through for one job's; a minute's reading, after
 app = typer.Typer(name="dlq", help="Dead letters: exhausted jobs and reviews (for the operator).", no_args_is_help=True)
 
 
-def _job_id(text: str | None) -> str | None:
-    """Refuse what is no job's id."""
-    if text is not None and not is_job_id(text):
-        raise typer.BadParameter("a job's id is 26 letters and digits, a dash and 8 more")
-    return text
-
-
 Stage = Annotated[str | None, typer.Option(metavar="NAME", help="A deployed stage, whose stack names the queues.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each letter.")]
-OneJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
-JobArgument = Annotated[str | None, typer.Argument(metavar="ID", callback=_job_id, help="Redrive this job's letters.")]
+EachJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON for each letter.")]
+JobArgument = Annotated[str | None, typer.Argument(metavar="ID", callback=job_name, help="Redrive this job's letters.")]
 Rate = Annotated[int | None, typer.Option(min=1, max=500, metavar="N", help="Move at most so many a second.")]
 Reason = Annotated[str | None, typer.Option(metavar="WORD", help="Only letters of this reason.")]
 Kind = Annotated[str | None, typer.Option(metavar="KIND", help="Only jobs of this kind.")]
-Tenant = Annotated[str | None, typer.Option(metavar="NAME", help="Only this tenant's.")]
+Tenant = Annotated[str | None, typer.Option(metavar="NAME", callback=tenant_name, help="Only this tenant's.")]
 Older = Annotated[str | None, typer.Option(metavar="AGE", help="Only letters at least so old, as 12h.")]
 Younger = Annotated[str | None, typer.Option(metavar="AGE", help="Only letters younger than that, as 2d.")]
 
@@ -60,7 +52,7 @@ def list_letters(
     *,
     stage: Stage = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show at most so many.")] = LIMIT,
-    as_json: AsJson = False,
+    as_json: EachJson = False,
 ) -> None:
     """Print reason, job, epoch and age of each letter. Of a body that nobody could read, only the reason is shown."""
     with queues(context, stage) as found:
@@ -94,7 +86,7 @@ def redrive(  # noqa: PLR0913 - a command's options are its arguments
     ] = False,
     watch_for: Annotated[float, typer.Option("--watch", min=0, metavar="SECONDS", help="Watch the jobs so long.")] = 30,
     stage: Stage = None,
-    as_json: OneJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell what a redrive would do, or with --yes do it.
 
@@ -126,7 +118,7 @@ def prune(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Remove them; else only tell how many.")] = False,
     stage: Stage = None,
-    as_json: OneJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove letters whose job has moved on.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from onceward.cli.given import read_input
+from onceward.cli.options import AsJson
 from onceward.cli.session import Session, session
 from onceward.cli.show import history_lines, job_lines, one_line, readable, say, standing
 from onceward.client import JobView, WaitTimeout, result_of
@@ -21,7 +22,6 @@ WHEN_ENDED = {"needs_review": "when its review does"}
 DOCUMENT_FIELD = "document_id"  # what the kinds that read a document call it
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The job's id.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 Timeout = Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Wait no longer; the job goes on.")]
 ContentType = Annotated[
     str | None,

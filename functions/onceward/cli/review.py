@@ -15,10 +15,11 @@ import typer
 from pydantic import JsonValue
 
 from onceward.cli.desk import Desk, desk
+from onceward.cli.options import AsJson, job_name, tenant_name
 from onceward.cli.show import ago, cost, listed, one_line, say, usd
 from onceward.domain.job import Job
 from onceward.domain.leaving import is_participant
-from onceward.domain.names import TenantId, is_job_id, is_tenant_id
+from onceward.domain.names import TenantId
 from onceward.domain.resolving import review_since
 from onceward.domain.states import JobState, Resolution
 from onceward.errors import JobNotFound, MalformedJson
@@ -35,20 +36,6 @@ HEAD = f"{'tenant':16}  {'job':35}  epoch  {'age':>4}  unknown steps  cost"
 app = typer.Typer(name="review", help="Unknown outcomes and verdicts on them (for the operator).", no_args_is_help=True)
 
 
-def _job_id(text: str) -> str:
-    """Refuse what is no job's id."""
-    if not is_job_id(text):
-        raise typer.BadParameter("a job's id is 26 letters and digits, a dash and 8 more")
-    return text
-
-
-def _tenant(text: str | None) -> str | None:
-    """Refuse what cannot be a tenant's name."""
-    if text is not None and not is_tenant_id(text):
-        raise typer.BadParameter("a tenant's name is 1 to 64 of A-Z, a-z, 0-9, _, . and -")
-    return text
-
-
 def _why(text: str) -> str:
     """Refuse what is no reason."""
     if not 0 < len(text.strip()) <= LONGEST_WHY:
@@ -56,13 +43,12 @@ def _why(text: str) -> str:
     return text
 
 
-Id = Annotated[str, typer.Argument(metavar="ID", callback=_job_id, help="The job's id.")]
+Id = Annotated[str, typer.Argument(metavar="ID", callback=job_name, help="The job's id.")]
 Tenant = Annotated[
     str | None,
-    typer.Option(metavar="NAME", callback=_tenant, help="Whose job it is; looked for among the reviews if absent."),
+    typer.Option(metavar="NAME", callback=tenant_name, help="Whose job it is; looked for among the reviews if absent."),
 ]
 Stage = Annotated[str | None, typer.Option(metavar="NAME", help="A deployed stage, whose stacks name its parts.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 Why = Annotated[str, typer.Option(metavar="TEXT", callback=_why, help="For the record, which is kept: no content.")]
 Epoch = Annotated[int | None, typer.Option(min=1, metavar="N", help="The epoch that was looked at; else the present.")]
 
@@ -71,7 +57,9 @@ Epoch = Annotated[int | None, typer.Option(min=1, metavar="N", help="The epoch t
 def list_all(
     context: typer.Context,
     *,
-    tenant: Annotated[str | None, typer.Option(metavar="NAME", callback=_tenant, help="Only this tenant's.")] = None,
+    tenant: Annotated[
+        str | None, typer.Option(metavar="NAME", callback=tenant_name, help="Only this tenant's.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST, help="Look at so many at most.")] = LIMIT,
     stage: Stage = None,
     as_json: AsJson = False,

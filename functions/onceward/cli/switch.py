@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from onceward.cli.operator import Where, operator
+from onceward.cli.options import AsJson
 from onceward.cli.show import say, told_facts
 from onceward.domain.switching import is_switch
 
@@ -27,7 +28,6 @@ Name = Annotated[str, typer.Argument(metavar="NAME", callback=_name, help="all, 
 MaybeName = Annotated[str | None, typer.Argument(metavar="NAME", callback=_name, help="One switch; else all of them.")]
 Table = Annotated[str | None, typer.Option(metavar="NAME", help="The accounts table; else --stage or --stack says it.")]
 Stage = Annotated[str | None, typer.Option(metavar="NAME", help="A deployed stage, whose stack names the table.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
 
 
 @app.command()

@@ -185,6 +185,7 @@ def test_on_aws_the_move_task_gets_the_jobs_queue_as_destination(capsys: pytest.
         ("redrive",),
         ("redrive", JOB_ID, "--all"),
         ("redrive", "ABC"),
+        ("redrive", "--tenant", "acme/../globex"),
         ("redrive", "--all", "--kind", "text.generate"),
         ("redrive", JOB_ID, "--by-move-task"),
         ("redrive", "--all", "--by-move-task"),
