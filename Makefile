@@ -15,7 +15,7 @@ STORIES ?=
 
 PY := .venv/bin/python
 UV := .ci/uv
-CODE := functions infra tests
+CODE := bench functions infra tests
 # Node is a Python package here; npm finds its own node first. The project's .npmrc is given as npm's global one, since
 # npm would look for it beside infra/package.json only.
 NPM := PATH="$(CURDIR)/.venv/bin:$$PATH" NPM_CONFIG_GLOBALCONFIG="$(CURDIR)/.npmrc" npm --prefix infra
@@ -134,4 +134,4 @@ destroy: setup ## Remove a stage from your AWS account (STAGE=dev)
 .PHONY: clean
 clean: stop ## Remove all that these commands made in this folder
 	@rm -rf .venv .local infra/node_modules infra/cdk.out .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	@find $(CODE) bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""DynamoDB's rule for one hot item, in virtual time: a transaction that meets another one on its item is refused at once.
+"""DynamoDB's rule for a hot item, in virtual time: a transaction that meets another on its item is refused at once.
 
 Behind the real adapter: the same requests, the same cancellation reasons, the same patience. What is not known from
 outside is how long a transaction keeps its items; it is a parameter, stated with every figure.
@@ -37,10 +37,8 @@ class HotTables:
         if mine & self.held:
             self.conflicts += 1
             reasons = [{"Code": "TransactionConflict" if one in self.held else "None"} for one in accounts]
-            raise ClientError(
-                {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons},  # type: ignore[typeddict-unknown-key]
-                "TransactWriteItems",
-            )
+            told: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons}
+            raise ClientError(told, "TransactWriteItems")
         self.held |= mine
         await asyncio.sleep(self.hold.total_seconds())
         self.held -= mine

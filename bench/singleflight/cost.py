@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time  # noqa: TID251 - this measures
+import time
 from collections.abc import Awaitable, Callable
 from itertools import count
 
