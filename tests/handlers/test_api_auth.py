@@ -55,6 +55,8 @@ def use(world: ApiWorld, route: ApiRoute, claims: Mapping[str, Any] | None, job_
         pytest.param({**claims_of(), "tenant": True}, 403, "forbidden", id="a tenant of true"),
         pytest.param({**claims_of(), "tenant": 0}, 403, "forbidden", id="a tenant of zero"),
         pytest.param({**claims_of(), "tenant": ["acme"]}, 403, "forbidden", id="a list of tenants"),
+        pytest.param(claims_of(sub=""), 403, "forbidden", id="no caller"),
+        pytest.param({**claims_of(), "sub": True}, 403, "forbidden", id="a caller of true"),
         pytest.param(claims_of(scope=""), 403, "forbidden", id="no scope"),
         pytest.param(claims_of(scope="onceward/operator openid"), 403, "forbidden", id="another scope"),
         pytest.param(claims_of(scope="other/jobs:read other/jobs:write"), 403, "forbidden", id="another server's"),
@@ -166,10 +168,15 @@ def test_two_subjects_stay_two(one: str, other: str) -> None:
     assert created_by(one) != created_by(other)
 
 
-def created_by(subject: str) -> str:
+def test_a_machine_whose_token_has_no_subject_is_its_client() -> None:
+    """Some issuers put nothing else into a client's token."""
+    assert created_by("", client_id="client-7") == "client-7"
+
+
+def created_by(subject: str, **more: str) -> str:
     """Who a row says that its creator is."""
     world = ApiWorld()
-    use(world, routes.CREATE_JOB, {**claims_of(), "sub": subject})
+    use(world, routes.CREATE_JOB, claims_of(sub=subject, **more))
     (row,) = world.store.rows.values()
     return row.created_by
 

@@ -1,7 +1,7 @@
 """Who is calling: tenant, person or machine, and scopes, from the claims that the gateway verified, and nowhere else.
 
 The gateway checks signature, issuer, audience and expiry. Here: that it is an access token (an ID token proves who
-someone is, not what they may do), that it names a tenant, and that it grants the route's scope.
+someone is, not what they may do), that it names a tenant and a caller, and that it grants the route's scope.
 """
 
 from __future__ import annotations
@@ -72,9 +72,12 @@ def read_principal(
 def _subject_of(claims: Mapping[str, object]) -> str:
     """Who it is, short and plain; a name that had to be changed carries a digest, so that no two callers become one.
 
-    What a kind computes once for a creator is given to nobody else, and records say who decided.
+    What a kind computes once for a creator is given to nobody else, and records say who decided. Raises ``Forbidden``
+    for a token that does not say.
     """
-    told = str(claims.get("sub") or claims.get("client_id") or "unknown")
+    told = claims.get("sub") or claims.get("client_id")
+    if not isinstance(told, str):
+        raise Forbidden("the token names no caller")
     plain = _UNSAFE.sub("_", told)
     if plain == told and len(told) <= MAX_SUBJECT:
         return told
