@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 STATE = ("JobsTable", "AccountsTable", "FlightsTable", "Bucket")  # outputs of the state stack
 SERVICE = ("JobsQueueUrl",)  # and of the service stack
 MAX_WHO = 256  # characters; an assumed role with its session, which tells the person, has up to 180
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.:@|/-]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.:@|/+=,-]")  # what no name of IAM has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

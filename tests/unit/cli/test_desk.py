@@ -32,7 +32,7 @@ class Account:
 @pytest.mark.parametrize(
     ("arn", "who"),
     [
-        (ROLE + "ann@example.org", ROLE + "ann@example.org"),
+        (ROLE + "ann+ops@example.org", ROLE + "ann+ops@example.org"),
         (
             ROLE + "s" * 64,
             ROLE + "s" * 64,
