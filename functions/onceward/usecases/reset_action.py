@@ -13,7 +13,7 @@ from onceward.domain.action_records import ActionWord, Word, word_place
 from onceward.domain.conditions import IsKnown
 from onceward.domain.job import SCHEMA_VERSION, Job, OpenCall
 from onceward.domain.names import Identity, RunToken, TenantId
-from onceward.domain.records import PastAttempt, attempt_place
+from onceward.domain.records import PastAttempt, attempt_prefix
 from onceward.domain.reopening import Reopening, reopen_ops
 from onceward.domain.states import JobState
 from onceward.domain.timing import EXPIRY_MARGIN
@@ -75,6 +75,14 @@ async def _written(ports: Intake, job: Job, *, by: str, why: str) -> bool:
 
 
 async def _unknown_calls(ports: Intake, job: Job) -> tuple[OpenCall, ...]:
-    """The calls of the last attempt that a review has left without an answer."""
-    kept = await ports.store.get_cold(job.tenant_id, job.job_id, attempt_place(job.epoch, job.attempts))
-    return kept.open if isinstance(kept, PastAttempt) else ()
+    """The calls of the last attempt that a review has left without an answer.
+
+    An epoch that nobody approved, or that came to its deadline unrun, has no attempt: what it took along is still what
+    the last attempt before it has left, of whichever epoch that was.
+    """
+    items = await ports.store.list_cold(job.tenant_id, job.job_id, attempt_prefix())
+    attempts = [item for item in items if isinstance(item, PastAttempt)]
+    if not attempts:
+        return ()
+    last = max(attempts, key=lambda item: (item.epoch, item.number))
+    return tuple(call for call in last.open if call.step not in job.accepted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 from onceward.domain.job import Job
 from onceward.domain.policy import Backoff, Jitter, OnUnknown
 from onceward.domain.retry import ErrorClass
-from onceward.domain.states import AttemptOutcome, JobState, WaitingFor
+from onceward.domain.states import AttemptOutcome, JobState, Resolution, WaitingFor
 from onceward.errors import CallFailure, RegistrationError
+from onceward.usecases.resolve_job import Verdict, resolve_job
 from tests.support.action_world import ActionWorld
 from tests.support.actions import PROMISES, an_action, lost, refused
 
@@ -136,9 +138,14 @@ def test_a_cancel_of_a_maybe_leaves_it_to_a_person() -> None:
     assert job.attempt.outcome is AttemptOutcome.UNKNOWN
 
 
-def expired(promise: str) -> ActionWorld:
-    """A maybe whose review ended without an answer, and its reset."""
-    world, job = ended(promise, after=[lost()] * 5)
+def expired(promise: str, **fields: bool) -> ActionWorld:
+    """A maybe whose review ended without an answer, and its reset; ``fields`` are the action's."""
+    world = ActionWorld(promise, **fields)
+    world.target.after = [lost()] * 5
+    world.post()
+    if world.row.waiting_for is WaitingFor.APPROVAL:
+        assert world.say("approve", fingerprint=world.row.fingerprint, why="looked at").status == 202
+    job = world.rest()
     assert job.state is JobState.NEEDS_REVIEW
     world.world.clock.move(timedelta(days=31))
     world.deliver(job.job_id)
@@ -156,6 +163,46 @@ def test_a_reset_after_a_maybe_keeps_the_key_so_that_the_target_can_tell(promise
     job = world.rest()
 
     assert (job.state, job.epoch, world.effects) == (JobState.SUCCEEDED, 2, 1)
+
+
+@pytest.mark.parametrize("promise", DEDUPING)
+@pytest.mark.parametrize("is_waited_out", [True, False], ids=["review expired", "failed by a person"])
+def test_an_epoch_that_nobody_approved_takes_the_maybe_along_to_the_next(promise: str, *, is_waited_out: bool) -> None:
+    """It began no attempt that could keep the call: the key must be found where the last attempt has left it."""
+    world = expired(promise, requires_approval=True)
+    (carried,) = world.row.open
+    world.world.clock.move(timedelta(days=7, hours=2))
+    world.deliver(world.row.job_id)
+    world.work()
+    assert (world.row.state, world.row.attempts) == (JobState.NEEDS_REVIEW, 0)
+    if is_waited_out:
+        world.world.clock.move(timedelta(days=31))
+        world.deliver(world.row.job_id)
+        world.work()
+    else:
+        failed_by_a_person(world)
+    assert world.row.state is JobState.FAILED
+    assert world.say("reset", epoch=2, why="the customer waits still").status == 202
+    again = world.row.open
+    assert world.say("approve", fingerprint=world.row.fingerprint, why="looked at").status == 202
+    job = world.rest()
+
+    assert [(call.step, call.epoch, call.key) for call in again] == [(carried.step, carried.epoch, carried.key)]
+    assert (job.state, job.epoch, world.effects) == (JobState.SUCCEEDED, 3, 1)
+
+
+def failed_by_a_person(world: ActionWorld) -> None:
+    """A verdict on the present epoch's review."""
+    job = world.row
+    verdict = Verdict(
+        tenant_id=job.tenant_id,
+        job_id=job.job_id,
+        resolution=Resolution.FAIL,
+        epoch=job.epoch,
+        by="olga",
+        why="nobody knows",
+    )
+    asyncio.run(resolve_job(world.world.intake, verdict))
 
 
 def test_a_reset_of_what_no_target_can_tell_is_a_persons_word() -> None:
