@@ -16,9 +16,8 @@ from onceward.domain.names import TenantId
 from onceward.local.cloud import LocalCloud
 from onceward.local.deploy import bootstrap, deploy
 from onceward.local.model import STAND_IN_MODEL
-from onceward.local.model_choice import NO_KEY
 from onceward.local.tenants import TENANTS, enrol, tokens
-from tests.scenarios.models import models_by_kind
+from tests.scenarios.models import MODEL_KEY, models_by_kind
 from tests.scenarios.stack import DeployedStack
 from tests.scenarios.witness import Witness
 from tests.support.deployed.actions import HOST
@@ -83,7 +82,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedStack]:
         }
         outputs = deploy(cloud, "test", context)
         boto3.client("secretsmanager", **cloud.access).put_secret_value(
-            SecretId=outputs["ModelSecretArn"], SecretString=NO_KEY
+            SecretId=outputs["ModelSecretArn"], SecretString=MODEL_KEY
         )
         enrol(cloud.access, outputs, EVERYBODY)
         issued = tokens(cloud.access, outputs, EVERYBODY)

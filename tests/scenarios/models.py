@@ -7,6 +7,7 @@ import json
 from onceward.local.model import STAND_IN_MODEL
 from tests.support.deployed.terms import BROWN_OUT, LATER, LATER_BATCH, PROMISES, kind_of
 
+MODEL_KEY = "canary-model-key-0b3d"  # the secret's text, looked for wherever it could have got to
 ILL_MODEL = "onceward-stand-in-2"  # asked by one kind alone, so that its circuit breaker is nobody else's
 
 

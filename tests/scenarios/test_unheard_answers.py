@@ -15,6 +15,7 @@ from onceward.domain.states import JobState
 from tests.scenarios.customers import quiet_afterwards, with_tenants
 from tests.scenarios.stack import DeployedStack, until
 from tests.scenarios.witness import Witness, assert_books_agree
+from tests.scenarios.worker_settings import told
 from tests.support.deployed.kinds import KINDS
 from tests.support.lossy import LossyPath, lossy_path
 from tests.support.model_server import ModelServer
@@ -38,15 +39,12 @@ def own(stack: DeployedStack) -> Witness:
 @pytest.fixture(scope="module")
 def lossy(own: Witness, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LossyPath]:
     """The proxy, and the API behind it until the module's end; nothing is under way when the function changes."""
-    functions, name = own.stack.aws("lambda"), own.stack.outputs["ApiFunction"]
-    usual = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
-    with lossy_path(own.stack.cloud, tmp_path_factory.mktemp("lossy")) as path:
-        functions.update_function_configuration(
-            FunctionName=name, Environment={"Variables": {**usual, "AWS_ENDPOINT_URL": path.url}}
-        )
+    with (
+        lossy_path(own.stack.cloud, tmp_path_factory.mktemp("lossy")) as path,
+        told(own, function="ApiFunction", AWS_ENDPOINT_URL=path.url),
+    ):
         own.stack.http.get("/api/ai/jobs", headers=own.stack.headers(TENANT))  # clients connect before a test counts
         yield path
-        functions.update_function_configuration(FunctionName=name, Environment={"Variables": usual})
 
 
 def ask(own: Witness, key: str, prompt: str = SMALL) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""What the deployed worker is told and how it is fed, changed for some tests and put back after them."""
+"""What a deployed function is told and how the worker is fed, changed for some tests and put back after them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from tests.scenarios.witness import Witness
 
 
 @contextmanager
-def told(witness: Witness, *, while_waiting: bool = False, **changed: str) -> Iterator[None]:
-    """Run the worker with other variables.
+def told(
+    witness: Witness, *, function: str = "WorkerFunction", while_waiting: bool = False, **changed: str
+) -> Iterator[None]:
+    """Run a function with other variables.
 
     Nothing may be under way when they change: the local cloud ends running processes then, which AWS does not.
     ``while_waiting``: messages of jobs that wait may be there all the same.
     """
     stack = witness.stack
-    functions, name = stack.aws("lambda"), stack.outputs["WorkerFunction"]
+    functions, name = stack.aws("lambda"), stack.outputs[function]
     usual = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
     if changed.items() <= usual.items():
         yield

@@ -15,6 +15,8 @@ from onceward.local.environment import SYSTEM_PATH
 from onceward.local.places import DEV_PROGRAMS
 from onceward.local.server import LOOPBACK, Server, free_port
 
+MANY = 1_000  # more than any outage meets
+
 
 @dataclass(frozen=True, slots=True)
 class LossyPath:
@@ -30,9 +32,27 @@ class LossyPath:
         """Close the next requests' connections before anything happens."""
         self._rule(service, operation, times, {"reset": True})
 
+    @contextmanager
+    def outage(self, service: str, **rule: object) -> Iterator[None]:
+        """Let no request get an answer of a service while this lasts; ``rule``: only these, or answers of its own."""
+        httpx.delete(f"{self.url}/_microburst/fired", trust_env=False).raise_for_status()
+        self._rules({"service": service, "reset": "error" not in rule, **rule})
+        try:
+            yield
+        finally:
+            self._rules()
+
+    def refused(self) -> int:
+        """How many requests have met the present outage, or the last one."""
+        answer = httpx.get(f"{self.url}/_microburst/fired", params={"limit": MANY}, trust_env=False)
+        return len(answer.raise_for_status().json())
+
     def _rule(self, service: str, operation: str, times: int, what: dict[str, object]) -> None:
-        rule = {"service": service, "operation": operation, "times": times, **what}
-        httpx.post(f"{self.url}/_microburst/rules", json=[rule], trust_env=False).raise_for_status()
+        self._rules({"service": service, "operation": operation, "times": times, **what})
+
+    def _rules(self, *rules: dict[str, object]) -> None:
+        """Put these rules in force, and no others."""
+        httpx.post(f"{self.url}/_microburst/rules", json=rules, trust_env=False).raise_for_status()
 
 
 @pytest.fixture(scope="module")
