@@ -12,7 +12,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from onceward.domain.job import Job
 from onceward.domain.names import RunToken, TenantId
@@ -31,6 +31,7 @@ from onceward.domain.transaction import Refused
 from onceward.errors import (
     AnswerArrived,
     CancelRecorded,
+    Fault,
     InvalidInput,
     NotInReview,
     PaymentUnconfirmed,
@@ -45,6 +46,7 @@ from onceward.usecases.bodies import store_body, take_back
 from onceward.usecases.charge_job import charge_job
 from onceward.usecases.erase_job import Eraser, erase_if_deserted
 from onceward.usecases.keep_attempt import keep_attempt
+from onceward.usecases.output_text import output_text
 from onceward.usecases.pointers import faults_of
 from onceward.usecases.read_job import find_job
 from onceward.usecases.registry import Registry
@@ -119,8 +121,9 @@ async def _write(ports: Intake, job: Job, verdict: Verdict, wish: Wish) -> Resol
     kind = ports.registry.find(job.kind)
     result, charge = None, 0
     if verdict.resolution is Resolution.ACCEPT:
-        charge = await charge_job(ports.store, job, kind, kind.output_model.model_validate(verdict.result))
-        result = await _result(ports, job, verdict, token)
+        output, text = _output(ports.registry, job, verdict.result)
+        charge = await charge_job(ports.store, job, kind, output)
+        result = await _result(ports, job, text, token)
     how = Resolving(
         token=token, now=ports.clock.now(), timing=ports.timing, policy=kind.policy, charge_micro_usd=charge
     )
@@ -145,25 +148,31 @@ def _wish(registry: Registry, job: Job, verdict: Verdict) -> Wish:
     """The verdict as it is compared and recorded; raises ``InvalidInput`` for a result that breaks the kind's model."""
     digest = None
     if verdict.resolution is Resolution.ACCEPT:
-        output = json.dumps(_output(registry, job, verdict.result), sort_keys=True)
-        digest = hashlib.sha256(output.encode()).hexdigest()
+        _, text = _output(registry, job, verdict.result)
+        digest = hashlib.sha256(json.dumps(json.loads(text), sort_keys=True).encode()).hexdigest()
     return Wish(resolution=verdict.resolution, epoch=verdict.epoch, by=verdict.by, why=verdict.why, digest=digest)
 
 
-def _output(registry: Registry, job: Job, given: JsonValue) -> JsonValue:
-    """A given result as the kind's own model says it."""
-    model = registry.find(job.kind).output_model
+def _output(registry: Registry, job: Job, given: JsonValue) -> tuple[BaseModel, str]:
+    """A given result as the kind's own model says it, and its text; raises ``InvalidInput``.
+
+    The model, its serializers and ``pages_of`` are the kind's own code, which may not be ready for what a person gives.
+    """
+    kind = registry.find(job.kind)
+    model = kind.output_model
     try:
-        output: JsonValue = model.model_validate(given).model_dump(mode="json")
+        output = model.model_validate(given)
+        text = output_text(output)
+        kind.pages_of(output)  # asked again when it is charged
     except ValidationError as error:
         raise InvalidInput("the result breaks the kind's model", faults=faults_of(error, model, "/result")) from None
-    return output
+    except Exception:  # noqa: BLE001  # as said above
+        raise InvalidInput("the kind can make no result of it", faults=[Fault("/result", "no result")]) from None
+    return output, text
 
 
-async def _result(ports: Intake, job: Job, verdict: Verdict, token: RunToken) -> Result:
+async def _result(ports: Intake, job: Job, text: str, token: RunToken) -> Result:
     """The given result as the item that the row will name; a large one is an object first."""
-    output = _output(ports.registry, job, verdict.result)
-    text = json.dumps(output, ensure_ascii=False, separators=(",", ":"))
     name = f"result/{job.epoch}/{PERSONS_ATTEMPT}/{token}"
     stored = await store_body(ports.blob, job.tenant_id, job.job_id, name, text)
     return Result(

@@ -7,7 +7,6 @@ task that does not heed its cancel is taken off the loop. The other jobs of the 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
@@ -29,6 +28,7 @@ from onceward.usecases.held_job import HeldJob
 from onceward.usecases.journal_call import Limits
 from onceward.usecases.kind_end import Finished, KindEnd, Stopped, end_of
 from onceward.usecases.make_call import CallMaker
+from onceward.usecases.output_text import output_text
 from onceward.usecases.registry import AnyKind
 from onceward.usecases.stored_input import StoredInput
 
@@ -64,15 +64,12 @@ async def run_kind(deps: Deps, held: HeldJob, kind: AnyKind, limits: Limits) -> 
 
 
 async def _output_of(kind: AnyKind, context: AttemptContext, stored: StoredInput) -> BaseModel:
-    """All that is the kind's own code: its input, its function, its output and what that is charged by.
-
-    What is not JSON to everybody (a NaN, half a surrogate, an object) could be stored and never be read.
-    """
+    """All that is the kind's own code: its input, its function, its output and what that is charged by."""
     output = await kind.run(context, kind.input_model.model_validate(stored.input))
     output = kind.output_model.model_validate(output)
     try:
-        json.dumps(output.model_dump(mode="json"), ensure_ascii=False, allow_nan=False).encode()
-    except Exception:  # noqa: BLE001  # serializers are the kind's code too
+        output_text(output)
+    except ValueError:
         raise CallFailure(
             "no JSON", code="invalid_output", error_class=ErrorClass.INVALID_OUTPUT, was_sent=True
         ) from None

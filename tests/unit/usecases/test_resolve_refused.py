@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, field_serializer
 
 from onceward.adapters.memory.blob import MemoryBlob
 from onceward.domain.ledger import Verb
@@ -24,6 +26,8 @@ from onceward.errors import (
     UnknownKind,
 )
 from onceward.usecases.cancel_job import cancel_job
+from onceward.usecases.context import Context
+from onceward.usecases.registry import Registry
 from onceward.usecases.resolve_job import resolve_job
 from tests.support.builders import JOB_ID, TENANT, a_policy, an_answer
 from tests.support.hooked_store import HookedStore
@@ -37,7 +41,7 @@ from tests.support.reviews import (
     resolved,
     verbs,
 )
-from tests.support.worker_world import WorkerWorld
+from tests.support.worker_world import Ask, WorkerWorld
 
 pytestmark = pytest.mark.anyio
 
@@ -103,6 +107,52 @@ async def test_result_that_breaks_the_kind_s_model_is_refused_with_its_place() -
 
     assert [fault.pointer for fault in refused.value.faults] == ["/result/text"]
     assert world.row.state is JobState.NEEDS_REVIEW
+
+
+class Rated(BaseModel):
+    """An output with a number, and one validator that expects what the kind's own code makes."""
+
+    rate: float
+    labels: list[str] = []
+
+    @field_serializer("labels")
+    def _first(self, labels: list[str]) -> str:
+        return labels[0]
+
+
+@pytest.mark.parametrize("rate", ["NaN", "Infinity", "-inf"])
+async def test_result_that_is_no_json_is_refused(rate: str) -> None:
+    """A float's field reads these strings, and no JSON holds what it reads: a worker's output is refused for it too."""
+    world = WorkerWorld()
+    replace_output(world, lambda _: 0)
+    with pytest.raises(InvalidInput):
+        await resolved(world, Resolution.ACCEPT, result={"rate": rate, "labels": ["a"]})
+
+    assert world.row.state is JobState.NEEDS_REVIEW
+
+
+@pytest.mark.parametrize("labels", [[], ["a"]], ids=["serializer", "pages"])
+async def test_result_that_the_kind_s_own_code_stumbles_over_is_refused(labels: list[str]) -> None:
+    """It is what a person gave, and no fault of the server: 422, not 500."""
+    world = WorkerWorld()
+    replace_output(world, lambda output: len(output.labels[1]))
+    with pytest.raises(InvalidInput):
+        await resolved(world, Resolution.ACCEPT, result={"rate": 1, "labels": labels})
+
+    assert (world.row.state, money(world)) == (JobState.NEEDS_REVIEW, (0, TARIFF, 0))
+
+
+def replace_output(world: WorkerWorld, pages_of: Callable[[Rated], int]) -> None:
+    """Let the world's one kind have rated outputs."""
+    world.registry = Registry()
+    policy = world.policy
+    world.registry.kind(policy=policy, input_model=Ask, output_model=Rated, pages_of=pages_of)(rated)
+
+
+async def rated(context: Context, given: Ask) -> Rated:
+    """A kind that asks one step."""
+    await context.model.generate(given.steps[0], [("user", "rate")])
+    return Rated(rate=1.0, labels=["a"])
 
 
 async def test_retry_must_say_that_it_may_pay_twice() -> None:
