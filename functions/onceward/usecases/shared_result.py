@@ -6,12 +6,10 @@ and no erasure of one job can reach another's.
 
 from __future__ import annotations
 
-from pydantic import ValidationError
-
 from onceward.domain.job import Job
 from onceward.domain.records import Answer, Result, answer_place
 from onceward.domain.states import JobState
-from onceward.errors import BlobUnavailable
+from onceward.errors import BlobUnavailable, InfrastructureError
 from onceward.usecases.bodies import load_body, store_body, take_back
 from onceward.usecases.charge_job import charge_job
 from onceward.usecases.deps import Deps
@@ -35,14 +33,17 @@ async def shared_text(deps: Deps, flight: Job) -> str:
 async def shared_charge(deps: Deps, flight: Job, text: str) -> int:
     """What each participant is charged: the tariff, as if the accepted work had been done for it alone.
 
-    Nobody is charged for what nobody can count: a metered result that this code's model cannot read.
+    Nobody is charged for what nobody can count: a metered result that this code's model cannot read, or that its
+    ``pages_of``, the kind's own code, stumbles over. Raised, it would keep every participant from its end.
     """
     kind = deps.registry.find(flight.kind)
     if kind.policy.metered is None:
         return kind.policy.tariff_micro_usd
     try:
         return await charge_job(deps.store, flight, kind, kind.output_model.model_validate_json(text))
-    except ValidationError:
+    except InfrastructureError:
+        raise
+    except Exception:  # noqa: BLE001  # as said above
         return 0
 
 
