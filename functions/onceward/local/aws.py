@@ -70,7 +70,7 @@ def cdk(*arguments: str, folder: Path = INFRA) -> None:
 
 
 def deploy(stage: str) -> None:
-    """Deploy both stacks of a stage, preparing the account for CDK the first time, and say where the API answers."""
+    """Deploy all stacks of a stage, preparing the account for CDK the first time, and say where the API answers."""
     target = require_account()
     print(f"deploying stage {stage} into {target}", flush=True)
     LOCAL.mkdir(exist_ok=True)
@@ -85,7 +85,7 @@ def deploy(stage: str) -> None:
 
 
 def destroy(stage: str) -> None:
-    """Remove both stacks of a stage; a protected stage refuses by itself, and keeps its data in any case."""
+    """Remove all stacks of a stage; a protected stage refuses by itself, and keeps its data in any case."""
     print(f"removing stage {stage} from {require_account()}", flush=True)
     cdk("destroy", "--all", *context_arguments({"stage": stage}), "--force")
 

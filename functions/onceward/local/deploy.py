@@ -14,7 +14,7 @@ from onceward.local.differences import restore_cors
 from onceward.local.environment import ACCOUNT, REGION, cdk_environment
 from onceward.local.fingerprint import fingerprint
 
-Outputs = Mapping[str, str]  # both stacks' outputs in one: their names do not repeat
+Outputs = Mapping[str, str]  # all stacks' outputs in one: their names do not repeat
 
 
 def bootstrap(cloud: LocalCloud) -> bool:

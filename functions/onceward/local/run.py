@@ -119,7 +119,8 @@ def run(port: int, jobs: int) -> None:
     print("\nThe stack goes on running; `make stop` ends it. Its addresses and tokens are in .local/stack.json. Try:\n")
     for line in curl_lines(demo.api_url, header_file, job_id, SAMPLE):
         print(f"  {line}")
-    print("\nThe form that POST /api/ai/documents answers is posted with the file: docs/client.md shows how.")
+    print("\nWhere there is nothing to approve, reset or resolve, the answer is 409: that says why.")
+    print("The form that POST /api/ai/documents answers is posted with the file: docs/client.md shows how.")
     print("Or the command, and the client's environment (tokens last an hour; `make run` renews them):\n")
     for line in shell_lines("acme", SAMPLE):
         print(f"  {line}")
