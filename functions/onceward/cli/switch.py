@@ -38,6 +38,8 @@ def off(
     with operator(context, Where(table=table, stage=stage)) as accounts:
         _print(accounts.ask(accounts.store.switch(name, is_on=False)), as_json=as_json)
         say("known to every worker in five seconds; a send that was journaled before may still leave for ten more")
+        if not _is_known_here(name):
+            say(f"this checkout has no {name}: is it spelt as the code that is deployed spells it?")
 
 
 @app.command()
@@ -62,6 +64,14 @@ def show(
                 say(
                     f"breaker open: {one.name} since {one.opened_at.isoformat()}, next probe {one.probe_at.isoformat()}"
                 )
+
+
+def _is_known_here(name: str) -> bool:
+    """Whether there is such a kind. What is deployed may be newer, so this is told and refuses nothing."""
+    from onceward.kinds.registered import KINDS  # noqa: PLC0415 - with the client alone it is not needed
+
+    group, _, kind = name.partition(":")
+    return group != "kind" or KINDS.policy_of(kind) is not None
 
 
 def _print(names: frozenset[str], *, as_json: bool) -> None:

@@ -35,6 +35,15 @@ def test_names_go_off_and_on(table: str) -> None:
     assert json.loads(switch(table, "show", "provider:openai", "--json").out) == {"off": []}
 
 
+def test_a_kind_that_is_not_here_is_switched_and_doubted(table: str) -> None:
+    """A slip in a fire would stop nothing; newer code may have it, so nothing is refused."""
+    slip, known = (switch(table, "off", f"kind:document.{word}", "--json") for word in ("analyse", "analyze"))
+
+    assert (slip.code, json.loads(slip.out)) == (0, {"off": ["kind:document.analyse"]})
+    assert "this checkout has no kind:document.analyse" in slip.err
+    assert "this checkout has no" not in known.err
+
+
 def test_a_person_reads_what_is_off(table: str) -> None:
     """JSON is for whoever asks for it."""
     assert switch(table, "show").out == "off  none\n"
