@@ -12,6 +12,7 @@ STAGE ?=
 MINUTES ?=
 ALL ?=
 STORIES ?=
+SEED ?=
 
 PY := .venv/bin/python
 UV := .ci/uv
@@ -96,9 +97,9 @@ test: setup check ## All checks, then the tests, from unit to a stack deployed o
 	wait $$simulation || ended=1; cat .local/simulation.log; exit $$ended
 
 .PHONY: prove
-prove: setup ## The proofs that take minutes; MINUTES=n: new seeds; ALL=1, or STORIES="a b": every pair of their faults
+prove: setup ## The proofs that take minutes; MINUTES=n: new seeds (SEED=n: from there); ALL=1, or STORIES="a b": every pair of their faults
 ifneq ($(MINUTES),)
-	@$(PY) -m tests.simulation.prove seeds $(MINUTES)
+	@$(PY) -m tests.simulation.prove seeds $(MINUTES) $(SEED)
 else ifneq ($(ALL)$(STORIES),)
 	@$(PY) -m tests.simulation.prove pairs $(STORIES)
 else

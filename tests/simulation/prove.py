@@ -1,8 +1,8 @@
 """The long proofs: every pair of every story, or new seeds for as long as asked; the result becomes a page.
 
-``python -m tests.simulation.prove pairs [STORY ...]`` and ``... seeds MINUTES``; ``make prove`` calls it. Work is cut
-into parts that two processes take one after the other. A failure is shrunk and kept in ``regressions/``, and the exit
-status is 1.
+``python -m tests.simulation.prove pairs [STORY ...]`` and ``... seeds MINUTES [FIRST]``; ``make prove`` calls it. Work
+is cut into parts that two processes take one after the other. A failure is shrunk and kept in ``regressions/``, and the
+exit status is 1.
 """
 
 from __future__ import annotations
@@ -11,26 +11,25 @@ import argparse
 import multiprocessing
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
 
 from tests.simulation.catalogue import all_stories, story_of
 from tests.simulation.explore import Explorer, Report, Share
 from tests.simulation.failures import commit, keep
+from tests.simulation.pages import Proved, read_pairs, write_pairs, write_seeds
 
 PROCESSES = 2
 PARTS = 24  # of a story's pairs
 TRIES = 4  # plans of one seed and story
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "proof"
 
 type Work = tuple[str, int, int]
 
 
-def pairs_of(work: Work) -> Report:
-    """One part of a story's pairs."""
+def pairs_of(work: Work) -> tuple[str, Report]:
+    """One part of a story's pairs, and whose."""
     name, part, parts = work
-    return Explorer(scenario=story_of(name)).pairs(part=Share(part, parts))
+    return name, Explorer(scenario=story_of(name)).pairs(part=Share(part, parts))
 
 
 def seeds_of(work: Work) -> Report:
@@ -39,9 +38,15 @@ def seeds_of(work: Work) -> Report:
     return Explorer(scenario=story_of(name), seed=seed).sample(depth=depth, tries=TRIES)
 
 
+def due_first(names: Sequence[str]) -> list[str]:
+    """The stories in the order in which their pairs are run: never run, then the longest ago."""
+    known = read_pairs()
+    return sorted(names, key=lambda name: known[name].ended if name in known else "")
+
+
 def all_parts(names: Sequence[str]) -> list[Work]:
-    """Every part of every story, the stories in turn, so that an early end has seen all of them."""
-    return [(name, part, PARTS) for part in range(PARTS) for name in names]
+    """Every part of one story after the other, so that an early end has whole stories."""
+    return [(name, part, PARTS) for name in names for part in range(PARTS)]
 
 
 def new_seeds(until: float, first: int) -> Iterator[Work]:
@@ -55,36 +60,35 @@ def new_seeds(until: float, first: int) -> Iterator[Work]:
         seed += 1
 
 
-def prove(title: str, stories: str, reports: Iterable[Report]) -> int:
-    """Sum up as parts come in; the page, and the exit status."""
+def prove_pairs(code: str, reports: Iterable[tuple[str, Report]]) -> bool:
+    """Write a story's line as soon as all its parts have come in; whether all kept every invariant."""
+    totals: dict[str, Report] = {}
+    parts: Counter[str] = Counter()
+    for name, report in reports:
+        _tell(report)
+        totals.setdefault(name, Report()).add(report)
+        parts[name] += 1
+        if parts[name] == PARTS:
+            write_pairs(Proved.now(name, code, totals[name]), [story.name for story in all_stories()])
+            print(f"{name}: {totals[name]}", flush=True)
+    return not any(total.failed for total in totals.values())
+
+
+def prove_seeds(code: str, reports: Iterable[Report], first: int) -> bool:
+    """Sum up, and write the page; whether all kept every invariant."""
     began, total = time.time(), Report()
     for report in reports:
+        _tell(report)
         total.add(report)
-        for one in report.failed:
-            print(one, flush=True)
-            print(f"kept as {keep(one, story_of(one.story))}", flush=True)
-    minutes = (time.time() - began) / 60
-    text = page(title, stories, total, minutes)
-    PAGES.mkdir(parents=True, exist_ok=True)
-    (PAGES / f"{title.split(maxsplit=1)[0].lower()}.md").write_text(text, encoding="utf-8")
-    print(text)
-    return 1 if total.failed else 0
+    print(write_seeds(code, len(all_stories()), first, total, (time.time() - began) / 60))
+    return not total.failed
 
 
-def page(title: str, stories: str, total: Report, minutes: float) -> str:
-    """What was done, on which commit, when."""
-    return f"""# {title}
-
-Commit {commit()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {PROCESSES} processes, {minutes:.1f} minutes.
-Stories: {stories}.
-
-| | |
-|---|---:|
-| scenarios executed | {total.scenarios:,} |
-| faults injected | {total.faults:,} |
-| invariant checks | {total.checks:,} |
-| violations | {len(total.failed):,} |
-"""
+def _tell(report: Report) -> None:
+    """Print what broke an invariant, as it comes, and keep it."""
+    for one in report.failed:
+        print(one, flush=True)
+        print(f"kept as {keep(one, story_of(one.story))}", flush=True)
 
 
 def main(arguments: list[str]) -> int:
@@ -92,17 +96,17 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     proofs = parser.add_subparsers(dest="proof", required=True)
     proofs.add_parser("pairs").add_argument("stories", nargs="*", metavar="STORY", help="all of them without a name")
-    proofs.add_parser("seeds").add_argument("minutes", type=float)
+    seeds = proofs.add_parser("seeds")
+    seeds.add_argument("minutes", type=float)
+    seeds.add_argument("first", type=int, nargs="?", default=int(time.time()), help="the first seed; new ones without")
     given = parser.parse_args(arguments)
-    every = f"all {len(all_stories())}"
+    code = commit()
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         if given.proof == "pairs":
             names = [story_of(name).name for name in given.stories] or [story.name for story in all_stories()]
-            title = "Pairs of faults at every boundary"
-            return prove(title, ", ".join(given.stories) or every, pool.imap_unordered(pairs_of, all_parts(names)))
-        now = time.time()
-        works = new_seeds(now + given.minutes * 60, int(now))
-        return prove("Seeds of runs of 3 to 6 drawn faults", every, _as_it_goes(pool, works))
+            return 0 if prove_pairs(code, pool.imap_unordered(pairs_of, all_parts(due_first(names)))) else 1
+        works = new_seeds(time.time() + given.minutes * 60, given.first)
+        return 0 if prove_seeds(code, _as_it_goes(pool, works), given.first) else 1
 
 
 def _as_it_goes(pool: multiprocessing.pool.Pool, works: Iterator[Work]) -> Iterator[Report]:
