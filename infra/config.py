@@ -143,9 +143,10 @@ class StageConfig(BaseModel):
     @model_validator(mode="after")
     def _times_fit(self) -> Self:
         """Refuse a stage that could not keep its own promises."""
-        if self.heartbeat_seconds * 2 > self.lease_seconds:
+        if self.heartbeat_seconds * 2 + self.skew_allowance_seconds + self.lease_seconds / 10 >= self.lease_seconds:
             raise ValueError(
-                "heartbeat_seconds must be at most half of lease_seconds: one lost beat may not lose a job"
+                "lease_seconds must be more than two heartbeats, the skew allowance and a tenth of itself: one lost "
+                "beat may not lose a job, and in what is left of a lease something must still be sent"
             )
         if self.infrastructure_backoff_max_seconds < self.infrastructure_backoff_seconds:
             raise ValueError("infrastructure_backoff_max_seconds is below infrastructure_backoff_seconds")

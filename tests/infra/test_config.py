@@ -9,10 +9,10 @@ from infra.config import SCOPES, StageConfig
 def test_a_parameter_of_the_command_line_overrides_the_default() -> None:
     """Everything that ``cdk -c`` gives arrives as text and is read by its type."""
     config = StageConfig.of(
-        {"stage": "test", "lease_seconds": "2.5", "heartbeat_seconds": "0.5", "test_handlers": "true"}
+        {"stage": "test", "lease_seconds": "5.5", "heartbeat_seconds": "0.5", "test_handlers": "true"}
     )
 
-    assert (config.lease_seconds, config.heartbeat_seconds, config.test_handlers) == (2.5, 0.5, True)
+    assert (config.lease_seconds, config.heartbeat_seconds, config.test_handlers) == (5.5, 0.5, True)
 
 
 def test_clients_and_origins_are_lists_on_the_command_line() -> None:
@@ -54,6 +54,7 @@ def test_only_emulated_stages_have_machine_clients_and_the_host_platform() -> No
         {"lease_secs": "3"},
         {"stage": "Prod"},
         {"lease_seconds": "10"},
+        {"lease_seconds": "45", "skew_allowance_seconds": "1"},  # a lost beat would leave the margin, and nothing more
         {"infrastructure_backoff_seconds": "400"},
         {"maximum_concurrency": "1"},
         {"issuer": "https://id.example"},

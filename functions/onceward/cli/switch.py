@@ -12,6 +12,7 @@ import typer
 from onceward.cli.operator import Where, operator
 from onceward.cli.options import AsJson
 from onceward.cli.show import say, told_facts
+from onceward.domain.breaking import Breaker
 from onceward.domain.switching import is_switch
 
 app = typer.Typer(name="switch", help="Stop sends, of a kind or all (for the operator).", no_args_is_help=True)
@@ -58,12 +59,22 @@ def show(
     """Print what is off, and, beside it, which circuit breakers are open."""
     with operator(context, Where(table=table, stage=stage)) as accounts:
         known = accounts.ask(accounts.store.switched_off())
-        _print(known if name is None else known & {name}, as_json=as_json)
-        for one in accounts.ask(accounts.store.list_breakers()) if name is None else ():
-            if one.opened_at is not None and one.probe_at is not None:
-                say(
-                    f"breaker open: {one.name} since {one.opened_at.isoformat()}, next probe {one.probe_at.isoformat()}"
-                )
+        if name is not None:
+            _print(known & {name}, as_json=as_json)
+            return
+        opened = [one for one in accounts.ask(accounts.store.list_breakers()) if one.opened_at is not None]
+        if as_json:
+            told_facts({"off": sorted(known), "open_breakers": [_told(one) for one in opened]}, as_json=True)
+            return
+        _print(known, as_json=False)
+        for one in map(_told, opened):
+            say(f"breaker open: {one['name']} since {one['opened_at']}, next probe {one['probe_at']}")
+
+
+def _told(breaker: Breaker) -> dict[str, str | None]:
+    """An open circuit breaker: its name, since when, and when the next probe may leave (ISO 8601)."""
+    opened_at, probe_at = (at.isoformat() if at else None for at in (breaker.opened_at, breaker.probe_at))
+    return {"name": breaker.name, "opened_at": opened_at, "probe_at": probe_at}
 
 
 def _is_known_here(name: str) -> bool:

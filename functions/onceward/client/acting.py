@@ -45,7 +45,7 @@ def act(
             return _ended(told)
         if told is None and not _is_in_progress(came):
             failures += 1
-            decided = after_failure(target, request, came, failures)
+            decided = after_failure(target, request, came, failures, end)
             if isinstance(decided, Reply):
                 raise api_error(decided, target)
             pause = decided

@@ -69,21 +69,26 @@ def advance[Result](story: Story[Result], came: Reply | NoAnswer | None) -> Send
         return Told(end.value)
 
 
-def exchange(target: Target, request: Request, after: float = 0.0) -> Story[Reply]:
-    """Send until there is an answer worth telling, the same bytes each time; raises ``ConnectionFailed``."""
+def exchange(target: Target, request: Request, after: float = 0.0, end: float | None = None) -> Story[Reply]:
+    """Send until there is an answer worth telling, the same bytes each time; raises ``ConnectionFailed``.
+
+    ``end``: the monotonic second beyond which no pause may reach; whoever would have to wait longer is told.
+    """
     tries = 0
     while True:
         came = yield Send(request, after)
         tries += 1
         if isinstance(came, Reply) and came.is_success:
             return came
-        decided = after_failure(target, request, came, tries)
+        decided = after_failure(target, request, came, tries, end)
         if isinstance(decided, Reply):
             return decided
         after = decided
 
 
-def after_failure(target: Target, request: Request, came: Reply | NoAnswer, tries: int) -> float | Reply:
+def after_failure(
+    target: Target, request: Request, came: Reply | NoAnswer, tries: int, end: float | None
+) -> float | Reply:
     """Seconds until it is sent again, or the answer to be told; raises ``ConnectionFailed`` where there was none."""
     reply = came if isinstance(came, Reply) else None
     pause = decide_retry(
@@ -94,7 +99,7 @@ def after_failure(target: Target, request: Request, came: Reply | NoAnswer, trie
         draw=target.draw(),
         now=target.now(),
     )
-    if pause is not None:
+    if pause is not None and (end is None or target.monotonic() + pause <= end):
         return pause
     if isinstance(came, Reply):
         return came
@@ -185,7 +190,7 @@ def wait(target: Target, job_id: str, timeout: float | None) -> Story[JobView]:
     pause = 0.0
     while True:
         left = LONGEST_HOLD if end is None else max(0.0, end - target.monotonic() - pause)
-        reply = yield from exchange(target, read_job(job_id, min(LONGEST_HOLD, left)), pause)
+        reply = yield from exchange(target, read_job(job_id, min(LONGEST_HOLD, left)), pause, end)
         job = read_answer(reply, JobView, target)
         if is_settled(job):
             return job

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from onceward.adapters.dynamodb.store import DynamoStore
+from onceward.adapters.system import SystemClock, SystemIds, ThreadRunner
+from onceward.domain.breaking import Breaker
 from tests.support.emulators import dynamodb_at, make_tables
 from tests.unit.cli.command import Ended, command
 
@@ -23,7 +28,7 @@ def switch(table: str, *arguments: str) -> Ended:
 
 def test_names_go_off_and_on(table: str) -> None:
     """Each command prints what is off after it; show prints it without a change."""
-    assert json.loads(switch(table, "show", "--json").out) == {"off": []}
+    assert json.loads(switch(table, "show", "--json").out) == {"off": [], "open_breakers": []}
     assert json.loads(switch(table, "off", "kind:document.analyze", "--json").out) == {"off": ["kind:document.analyze"]}
     ended = switch(table, "off", "all", "--json")
     assert (ended.code, json.loads(ended.out)) == (0, {"off": ["all", "kind:document.analyze"]})
@@ -48,6 +53,25 @@ def test_a_person_reads_what_is_off(table: str) -> None:
     """JSON is for whoever asks for it."""
     assert switch(table, "show").out == "off  none\n"
     assert switch(table, "off", "all").out == "off  all\n"
+
+
+def test_open_breakers_are_shown_and_those_that_only_count_are_not(moto_aws: None) -> None:
+    """To a program with the same facts as to a person."""
+    tables, at = make_tables(dynamodb_at()), datetime(2026, 3, 1, 12, tzinfo=UTC)
+    opened, counting = (
+        Breaker(name="openai/gpt", token="t", streak=5, opened_at=at, probe_at=at + timedelta(seconds=30)),
+        Breaker(name="openai/other", token="t", streak=2, failed_at=at),
+    )
+    with ThreadRunner(1) as threads:
+        store = DynamoStore(dynamodb_at(), tables, threads, SystemClock(), SystemIds())
+        assert asyncio.run(store.put_breaker(opened, None))
+        assert asyncio.run(store.put_breaker(counting, None))
+
+    told, said = switch(tables.accounts, "show", "--json"), switch(tables.accounts, "show")
+
+    since, probe = "2026-03-01T12:00:00+00:00", "2026-03-01T12:00:30+00:00"
+    assert json.loads(told.out)["open_breakers"] == [{"name": "openai/gpt", "opened_at": since, "probe_at": probe}]
+    assert (said.out, said.err) == ("off  none\n", f"breaker open: openai/gpt since {since}, next probe {probe}\n")
 
 
 @pytest.mark.parametrize(

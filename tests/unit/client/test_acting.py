@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -104,6 +105,21 @@ def test_a_time_that_is_over_leaves_the_operation_going_on() -> None:
         acted(in_progress(), in_progress(), timeout=5.0, clock=clock)
 
     assert raised.value.operation_id == "o-1"
+
+
+@pytest.mark.parametrize(("asked", "is_tried_again"), [("4", True), ("30", False)])
+def test_whoever_would_have_to_wait_past_the_time_is_told_at_once(asked: str, is_tried_again: bool) -> None:
+    """A pause that the server asks for is kept whole or not begun: never cut short, never slept past the end."""
+    busy = a_reply({"code": "rate_limited", "title": "x", "status": 429, "type": "t"}, 429, {"retry-after": asked})
+    story = act(a_target(iter([0.0] * 9)), "create_task", ARGUMENTS, "o-1", None, 5.0)
+    next(story)
+
+    if is_tried_again:
+        assert story.send(busy).after == 4.25
+    else:
+        with pytest.raises(ApiError) as raised:
+            story.send(busy)
+        assert raised.value.retry_after == timedelta(seconds=30)
 
 
 def test_an_id_that_no_header_can_carry_is_refused_before_anything_is_sent() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -156,6 +156,16 @@ def test_wait_holds_pauses_and_looks_at_the_end() -> None:
         (2.0, "wait=3.000"),
         (1.0, ""),
     ]
+
+
+def test_waiting_sleeps_no_longer_than_its_time_whatever_a_busy_server_asks_for() -> None:
+    """The refusal is told, with what it asked for."""
+    story = wait(a_target(iter([0.0] * 9)), "J", 25.0)
+    next(story)
+
+    with pytest.raises(ApiError) as raised:
+        story.send(a_reply({"code": "rate_limited", "title": "x", "status": 429}, 429, {"retry-after": "50"}))
+    assert raised.value.retry_after == timedelta(seconds=50)
 
 
 @pytest.mark.parametrize("status", ["succeeded", "failed", "cancelled", "needs_review"])
