@@ -2,8 +2,11 @@
 
 import gc
 import os
+from functools import cache
 
+import botocore.session
 import pytest
+from botocore.loaders import create_loader
 
 from onceward.local.environment import forget_aws
 from tests.support.emulators import ministack, moto_aws
@@ -11,6 +14,8 @@ from tests.support.emulators import ministack, moto_aws
 __all__ = ["ministack", "moto_aws"]  # fixtures; one of each, so that a session starts one cloud
 
 forget_aws(os.environ)
+# A client takes 60 ms to make, 50 of them for AWS's models; read once, they serve all sessions of all tests.
+botocore.session.create_loader = cache(create_loader)
 
 
 @pytest.fixture
