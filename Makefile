@@ -30,7 +30,7 @@ help: ## List these commands
 
 DEV := .venv/.locked
 PACKAGE := .venv/.package
-CLOUD := .local/cloud-venv/.locked
+CLOUD := .local/cloud-venv/.compiled
 CDK := infra/node_modules/.locked
 
 .PHONY: setup
@@ -47,10 +47,11 @@ $(PACKAGE): $(DEV) pyproject.toml
 	@$(UV) pip install --quiet --no-deps --python $(PY) --editable .
 	@touch $@
 
+# Compiled once: neither the cloud nor a function in it may write, so each start of one would compile boto3 again.
 $(CLOUD): locks/local.txt .python-version $(DEV)
 	@echo "setup: the local cloud's own environment, from locks/local.txt"
 	@$(UV) venv --quiet --clear --python "$$(.ci/python)" .local/cloud-venv
-	@$(UV) pip sync --quiet --require-hashes --python .local/cloud-venv/bin/python locks/local.txt
+	@$(UV) pip sync --quiet --require-hashes --compile-bytecode --python .local/cloud-venv/bin/python locks/local.txt
 	@touch $@
 
 $(CDK): infra/package-lock.json infra/package.json $(DEV)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from onceward.local.places import CLOUD_PROGRAMS
 from tests.scenarios.stack import DeployedStack
 
 STACKS = ("OncewardState-test", "OncewardService-test", "OncewardObservability-test")
@@ -33,3 +35,17 @@ def test_stack_stands_with_exactly_the_template_s_resources(stack: DeployedStack
         logical: resource["Type"] for logical, resource in wanted.items()
     }
     assert {one["ResourceStatus"] for one in standing} <= {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+
+
+def test_no_process_of_the_cloud_compiles_the_sdk_that_it_brings() -> None:
+    """Neither it nor a function may write bytecode: what setup did not compile, each cold start would, in 0.7 s."""
+    told = subprocess.run(
+        [CLOUD_PROGRAMS / "python", "-v", "-c", "import boto3, botocore.auth"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
+    code = [line.removeprefix("# code object from ") for line in told.splitlines() if "code object from" in line]
+
+    assert [name for name in code if "boto3" in name or "botocore" in name]
+    assert [name for name in code if not name.endswith(".pyc'")] == []

@@ -24,7 +24,7 @@ from onceward.local.server import free_port
 pytestmark = pytest.mark.thorough  # a cloud and a deploy of its own take a minute of both cores
 
 LENT = (".venv", ".local/cloud-venv", "infra/node_modules")
-SET_UP = (".venv/.locked", ".venv/.package", ".local/cloud-venv/.locked", "infra/node_modules/.locked")
+SET_UP = (".venv/.locked", ".venv/.package", ".local/cloud-venv/.compiled", "infra/node_modules/.locked")
 LEFT_OUT = (".git", ".local", ".venv", "node_modules", "cdk.out", "__pycache__", ".*_cache", ".hypothesis")
 QUICK = 30.0  # seconds for a second run, where nothing is left to do but to ask; it takes five on an idle machine
 SHAPE = {"api_url", "aws_endpoint_url", "region", "model_url", "tokens", "tables", "queues", "bucket"}
