@@ -5,6 +5,7 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
+unexport PYTHONDONTWRITEBYTECODE # each of a command's many programs would compile the same libraries again
 
 JOBS ?= 1
 PORT ?= 4566
@@ -104,7 +105,7 @@ ifneq ($(MINUTES),)
 else ifneq ($(ALL)$(STORIES),)
 	@$(PY) -m tests.simulation.prove pairs $(STORIES)
 else
-	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation
+	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation $(SIDE_BY_SIDE)
 	@.venv/bin/pytest -m "thorough or soak or last" tests/scenarios
 endif
 

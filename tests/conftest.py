@@ -2,9 +2,11 @@
 
 import gc
 import os
+from collections.abc import Iterator
 from functools import cache
 
 import botocore.session
+import httpx
 import pytest
 from botocore.loaders import create_loader
 
@@ -16,6 +18,9 @@ __all__ = ["ministack", "moto_aws"]  # fixtures; one of each, so that a session 
 forget_aws(os.environ)
 # A client takes 60 ms to make, 50 of them for AWS's models; read once, they serve all sessions of all tests.
 botocore.session.create_loader = cache(create_loader)
+# And one of httpx, nearly all of it for the roots of every authority on earth.
+_tls = httpx._transports.default
+_tls.create_ssl_context = cache(_tls.create_ssl_context)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -24,7 +29,13 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def pytest_collection_finish() -> None:
-    """Take what the whole run keeps (modules, thousands of tests) out of every later search for garbage."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected (modules, thousands of tests) is kept for the whole run: no search for garbage looks at it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()

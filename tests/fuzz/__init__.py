@@ -1,1 +1,1 @@
-"""Inputs that nobody meant, for a bounded time: longer with ``ONCEWARD_FUZZ_SECONDS``."""
+"""Inputs that nobody meant: a stated number of them in ``make test``, twenty times as many in ``make prove``."""

@@ -1,7 +1,7 @@
-"""Break documents and have them read, for so many seconds, in a process limited as the extraction child is.
+"""Break documents and have them read, so many of them, in a process limited as the extraction child is.
 
 Run by ``test_documents.py`` through the real child runner: what would kill, hang or bloat an extraction does it here.
-In: ``{"seconds": 20, "seed": 1, "folder": "..."}`` on standard input. Out: what was answered, as JSON.
+In: ``{"files": 900, "seed": 1, "folder": "..."}`` on standard input. Out: what was answered, as JSON.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onceward.kinds.extract_child import answer_for
 from tests.fuzz.documents import DOCUMENTS, mutated
 
 SLOWEST = 20.0  # seconds for one file; a third of what the child is given
-BATCH = 60  # examples between two looks at the clock
+BATCH = 60  # files of one seed
 
 
 def judge(kind: str, content: bytes, seen: Counter[str]) -> None:
@@ -47,11 +47,11 @@ def judge(kind: str, content: bytes, seen: Counter[str]) -> None:
 
 
 def main() -> None:
-    """Break and read until the time is over; a failure is told with its example."""
+    """Break and read as many as are wished for; a failure is told with its example."""
     logging.disable(logging.CRITICAL)
     wish = json.load(sys.stdin)
     set_hypothesis_home_dir(wish["folder"])
-    ends, seen = time.monotonic() + wish["seconds"], Counter[str]()
+    seen = Counter[str]()
     chance = random.Random(wish["seed"])
 
     @settings(max_examples=BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -61,7 +61,7 @@ def main() -> None:
         judge(kind, data.draw(mutated(content)), seen)
 
     try:
-        while time.monotonic() < ends:
+        while seen.total() < wish["files"]:
             seed(chance.getrandbits(32))(attack)()
     except Exception:  # noqa: BLE001 - whatever it is, it is told
         print(json.dumps({"failure": traceback.format_exc()[-4000:], "seen": seen}))

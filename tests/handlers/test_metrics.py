@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from aws_lambda_powertools import Logger
 
-from infra.parts.function import METRICS_NAMESPACE
-from onceward.handlers.meter import NAMESPACE, Meter
+from onceward.handlers.meter import Meter
 from onceward.handlers.worker import Worker
 from onceward.usecases.deps import Deps
 from onceward.usecases.measuring import ENDS, TURNS, Metric, Unit, created_metrics
@@ -135,11 +134,6 @@ def test_values_of_one_metric_are_kept_apart(capsys: pytest.CaptureFixture[str])
 
     assert first["attempts_per_job"] == [1.0, 3.0]
     assert [one["Name"] for one in second["_aws"]["CloudWatchMetrics"][0]["Metrics"]] == ["jobs_created", "create_time"]
-
-
-def test_namespace_is_the_template_s() -> None:
-    """Dashboards and alarms find what the functions write."""
-    assert NAMESPACE == METRICS_NAMESPACE
 
 
 def test_every_metric_has_its_line_in_the_glossary() -> None:

@@ -11,6 +11,7 @@ from onceward.adapters import s3, sqs
 from onceward.adapters.dynamodb import client as dynamodb
 from onceward.domain.policy import MOST_ATTEMPTS
 from onceward.domain.timing import Timing
+from onceward.handlers.meter import NAMESPACE
 from onceward.handlers.settings import (
     PREFIX,
     ApiSettings,
@@ -37,6 +38,12 @@ def test_a_function_is_told_exactly_the_fields_of_its_settings(service: Template
     fields = {PREFIX + field.upper() for field in SETTINGS[name].model_fields}
 
     assert fields | POWERTOOLS == set(environment(service, name))
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_metrics_namespace_is_the_functions_own(service: Template, name: str) -> None:
+    """Dashboards and alarms, which read it in the template's namespace, find what the functions write."""
+    assert environment(service, name)["POWERTOOLS_METRICS_NAMESPACE"] == NAMESPACE
 
 
 @pytest.mark.parametrize("name", SETTINGS)

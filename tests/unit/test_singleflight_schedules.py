@@ -17,7 +17,7 @@ from onceward.singleflight import Busy, Closed, DeadlineExceeded, SingleFlight, 
 from tests.support.flight_loop import RowLoop, fly
 
 PER_CHUNK = 2_000
-CHUNKS = range(10)  # twenty thousand schedules in all
+QUICK, THOROUGH = range(3), range(3, 10)  # twenty thousand schedules in all
 
 
 class Planned(Exception):
@@ -201,7 +201,7 @@ class Schedule:
         return any(one.began_at <= work.began_at and (one.ended_at or 0) >= deadline_at for one in former)
 
 
-@pytest.mark.parametrize("chunk", CHUNKS)
+@pytest.mark.parametrize("chunk", [*QUICK, *(pytest.param(one, marks=pytest.mark.thorough) for one in THOROUGH)])
 def test_no_schedule_breaks_a_promise(chunk: int) -> None:
     """Two thousand schedules each: right answers at the right instants, one factory per key, nothing left behind."""
     for seed in range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK):

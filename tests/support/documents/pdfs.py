@@ -102,9 +102,12 @@ def with_looping_xref(page: str) -> bytes:
 
 def bloated(megabytes: int) -> bytes:
     """A few kilobytes whose one page's stream unpacks to so many megabytes."""
-    packer = zlib.compressobj(1)
-    packed = b"".join(packer.compress(b" " * 2**20) for _ in range(megabytes)) + packer.flush()
-    return with_content(packed, filters="/Filter /FlateDecode")
+    packer, megabyte, checksum = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS), b" " * 2**20, 1
+    packed = packer.compress(megabyte) + packer.flush(zlib.Z_FULL_FLUSH)  # which can stand there any number of times
+    for _ in range(megabytes):
+        checksum = zlib.adler32(megabyte, checksum)
+    whole = b"\x78\x01" + packed * megabytes + packer.flush() + checksum.to_bytes(4)
+    return with_content(whole, filters="/Filter /FlateDecode")
 
 
 def _laid_out(line: str) -> str:

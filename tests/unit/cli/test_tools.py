@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp_types import TextContent
 
 from onceward.cli.tools import ToolText, offered, use
 from onceward.client import AsyncOnceward
 from onceward.kinds.registered import KINDS
 from tests.unit.client.live_api import TOKEN, LiveApi
 from tests.unit.client.test_acting import an_operation
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
 
 pytestmark = pytest.mark.anyio
 
@@ -75,16 +78,24 @@ async def test_what_goes_wrong_is_told_to_the_model() -> None:
     assert (json.loads(refused.text)["code"], refused.is_error, sent) == ("invalid_input", True, [])
 
 
-async def test_a_call_that_is_made_again_or_reworded_has_one_effect(live: LiveApi) -> None:
-    """The protocol's own client, the shim as a process, the real API and worker: the model is told of the conflict."""
-    arguments = ["-m", "onceward.cli", "--url", live.url, "--token", TOKEN, "mcp"]
-    server = StdioServerParameters(command=sys.executable, args=arguments)
+@asynccontextmanager
+async def session_of(*arguments: str) -> AsyncIterator[ClientSession]:
+    """The protocol's own client over the shim, which is a process; imported here, since that takes a second or two."""
+    from mcp import ClientSession, StdioServerParameters, stdio_client  # noqa: PLC0415
+
+    server = StdioServerParameters(command=sys.executable, args=["-m", "onceward.cli", *arguments])
     async with stdio_client(server) as (incoming, outgoing), ClientSession(incoming, outgoing) as session:
         await session.initialize()
+        yield session
+
+
+async def test_a_call_that_is_made_again_or_reworded_has_one_effect(live: LiveApi) -> None:
+    """The protocol's own client, the shim as a process, the real API and worker: the model is told of the conflict."""
+    async with session_of("--url", live.url, "--token", TOKEN, "mcp") as session:
         came = [
             await session.call_tool("create_task", {**TASK, **more}) for more in ({}, {}, {"title": "Another wording"})
         ]
-    told = [json.loads(one.content[0].text) for one in came if isinstance(one.content[0], TextContent)]
+    told = [json.loads(one.content[0].text) for one in came if one.content[0].type == "text"]
 
     assert [one.is_error for one in came] == [False, False, True]
     assert (told[0]["response"], told[1]) == ({"id": 1}, told[0])
@@ -94,10 +105,7 @@ async def test_a_call_that_is_made_again_or_reworded_has_one_effect(live: LiveAp
 
 async def test_the_protocols_own_client_lists_and_calls_the_tools() -> None:
     """Over stdin and stdout, as an agent's host starts it; nobody is at the API's address, and that is told."""
-    arguments = ["-m", "onceward.cli", "--url", "http://127.0.0.1:9", "--token", "t", "mcp", "--timeout", "1"]
-    server = StdioServerParameters(command=sys.executable, args=arguments)
-    async with stdio_client(server) as (incoming, outgoing), ClientSession(incoming, outgoing) as session:
-        await session.initialize()
+    async with session_of("--url", "http://127.0.0.1:9", "--token", "t", "mcp", "--timeout", "1") as session:
         listed = await session.list_tools()
         unknown = await session.call_tool("no_such_tool", {})
         refused = await session.call_tool("create_task", {"source_ticket": ""})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import json
 import tracemalloc
@@ -46,6 +47,7 @@ def sending(status: int, body: bytes, **headers: str) -> Respond:
     return respond
 
 
+@functools.cache
 def bomb(megabytes: int, layers: int) -> bytes:
     """So many megabytes of zeros, packed so often."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
