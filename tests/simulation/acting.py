@@ -8,6 +8,7 @@ from typing import Any
 from onceward.domain.action_records import Word, word_place
 from tests.simulation.asking import ask_until_heard
 from tests.simulation.doors import OPERATOR, Deed, Heard
+from tests.simulation.resolving import resolve
 from tests.simulation.scenario import CLIENT_RETRY
 from tests.simulation.world import World
 
@@ -40,6 +41,16 @@ async def reset(world: World) -> None:
     await asyncio.sleep(THINKING)
     again = world.scenario.door.reset(world, ended[0], 1)
     await asyncio.gather(_say(world, again), _say(world, again))
+
+
+async def fail_and_reset(world: World) -> None:
+    """A person fails what nobody knows the end of, and then the operators reset it."""
+    while not any(row.state in ("failed", "succeeded") for row in world.store.rows.values()):
+        if any(row.state == "needs_review" for row in world.store.rows.values()):
+            await resolve(world, "fail", THINKING)
+            break
+        await asyncio.sleep(CLIENT_RETRY)
+    await reset(world)
 
 
 async def approve_and_reset(world: World) -> None:

@@ -1,8 +1,9 @@
 """Every guard of the code, found in its syntax tree by kind and name, and how one is switched off.
 
 A guard is code whose absence a fault would show: a clause of a condition, a condition of a write, a check before a
-send, the comparison of an own token, the comparison of an epoch. Switching one off compiles its module without it and
-gives the one function that held it the new code; nothing else changes, whoever has imported it.
+send, the comparison of an own token, the comparison of an epoch, the doubt about a refused repeat. Switching one off
+compiles its module without it and gives the one function that held it the new code; nothing else changes, whoever has
+imported it.
 """
 
 from __future__ import annotations
@@ -89,6 +90,10 @@ def _of_function(
         for result in (node for node in ast.walk(function) if isinstance(node, ast.Return)):
             if result.value is not None:
                 yield "own-token", result.value, FALSE
+    elif function.name == "is_silent":
+        for result in (node for node in ast.walk(function) if isinstance(node, ast.Return)):
+            if result.value is not None:
+                yield "refusal", result.value, FALSE
     elif stem == "sending":
         for test in (node for node in ast.walk(function) if isinstance(node, ast.If | ast.IfExp)):
             yield "before-send", test.test, FALSE if isinstance(test, ast.If) else TRUE

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from onceward.domain.policy import Capability, OnUnknown
 from onceward.usecases.context import Context
 from onceward.usecases.registry import Registry
-from tests.simulation.acting import approve, approve_and_reset, reset
+from tests.simulation.acting import approve, approve_and_reset, fail_and_reset, reset
 from tests.simulation.checks.promised import MOST_ATTEMPTS
 from tests.simulation.faults import Boundary, Fault
 from tests.simulation.http_line import TARGET
 from tests.simulation.kinds import TARIFF, Given, Made, policy_of
-from tests.simulation.model import DEDUPES, LOOKUP, NONE, Script
+from tests.simulation.model import DEDUPES, LOOKUP, NONE, ModelLine, ModelService, Script
 from tests.simulation.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 ACTION, APPROVED = "action.sim", "action.sim_approved"
 NATURAL = Capability(dedup_window=timedelta(days=90))
 REFUSED = (Script.REJECTED,)
+
+
+class Modest(ModelLine):
+    """A line to a target that promises less than it keeps: a window that is over before anything can be repeated."""
+
+    def __init__(self, service: ModelService, process: str, claimed: Capability | None = None) -> None:
+        """What is claimed otherwise goes first."""
+        super().__init__(service, process, claimed or Capability(dedup_window=timedelta(seconds=1)))
 
 
 def register(registry: Registry) -> None:
@@ -62,7 +70,8 @@ def _judge_effects(checker: Checker, row: Any) -> None:
     checker.expect(6, len(counted) <= 1, f"{len(counted)} effects of one operation")
     checker.expect(10, row.state != "succeeded" or bool(arrivals), "an operation succeeded without an effect")
     checker.expect(10, row.state != "failed" or not timely, "an operation failed, and its effect happened")
-    must_tell = world.scenario.capability != NONE and not _is_worn_out(world.counter.struck)
+    can_tell = world.scenario.capability != NONE and world.scenario.line is not Modest
+    must_tell = can_tell and not _is_worn_out(world.counter.struck)
     checker.expect(1, not must_tell or row.state != "needs_review", "parked, although the target can tell")
 
 
@@ -98,6 +107,8 @@ STORIES = (
     _story("two-agents", DEDUPES, requests=("key-1", "key-1", "key-1/other arguments")),
     _story("reset", script=REFUSED, also=reset),
     _story("reset-dedupes", DEDUPES, script=REFUSED, also=reset),
+    # Done, lost, failed by a person, reset; then refused once. Only under the first key does the target know it again.
+    _story("reset-refused", NATURAL, line=Modest, script=(Script.RESET, Script.DOWN), also=fail_and_reset),
     _story("approval", kind=APPROVED, also=approve),
     _story("approval-swapped", kind=APPROVED, also=approve, requests=("key-1", "key-1/other arguments")),
     _story("approval-cancel", kind=APPROVED, also=approve, cancel_at=6.0),

@@ -51,6 +51,21 @@ class ResultRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierSend:
+    """The send whose place in the row a repeat under the same key took: whose it was, when, its bound, its promises.
+
+    ``is_booked``: the repeat was counted as a second purchase, so that the bound went into what was spent.
+    """
+
+    epoch: int
+    attempt: int
+    sent_at: datetime
+    max_cost: int
+    is_booked: bool
+    promised: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenCall:
     """A call that may have reached its target and has no accepted answer.
 
@@ -58,7 +73,8 @@ class OpenCall:
     window counts from there), ``hard_timeout`` the longest the request may have been on its way, ``max_cost`` the
     most it can have cost in micro-USD, ``asked`` the fingerprint of what it asked (``None``: sent by older code),
     ``target`` the declared HTTP target that it went to (``None``: the model), ``promised`` who that was then and what
-    it promised about repeats (``None``: sent by older code).
+    it promised about repeats (``None``: sent by older code), ``repeats`` the maybe that it took the place of (``None``:
+    it is the first, or was sent by older code).
     """
 
     step: StepKey
@@ -73,11 +89,17 @@ class OpenCall:
     asked: CallFingerprint | None = None
     target: str | None = None
     promised: str | None = None
+    repeats: EarlierSend | None = None
 
     def __post_init__(self) -> None:
         """Refuse a bound that no cost has, before it is journaled: the row's books could never be added up again."""
         if self.max_cost < 0:
             raise ValueError(f"a call costs nothing at least, got {self.max_cost}")
+
+    @property
+    def is_repeat(self) -> bool:
+        """Whether something was sent under its key before, of which nobody knew what it did."""
+        return self.repeats is not None or self.sent_at != self.first_sent_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

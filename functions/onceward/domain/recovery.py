@@ -15,6 +15,7 @@ from enum import StrEnum
 from onceward.domain.job import OpenCall
 from onceward.domain.policy import Capability, OnUnknown
 from onceward.domain.records import Answer
+from onceward.domain.repeating import is_silent
 from onceward.domain.states import CallState
 from onceward.domain.timing import Timing
 
@@ -81,16 +82,22 @@ type Finding = Adopt | DidFail | DidNotHappen | LookAgain | Pending | MayResend 
 
 
 def from_stored_answers(call: OpenCall, answers: Sequence[Answer]) -> Adopt | DidFail | None:
-    """A successful answer of any attempt is adopted; a failed one counts only for the send it answered."""
-    own = [answer for answer in answers if answer.step == call.step]
-    for answer in own:
-        if answer.state is CallState.SUCCEEDED:
+    """A successful answer of any attempt is adopted; a failed one counts only for the send it answered.
+
+    That of a repeat may say nothing of the send before it, and then ends no maybe.
+    """
+    for answer in answers:
+        if answer.step == call.step and answer.state is CallState.SUCCEEDED:
             return Adopt(answer)
-    for answer in own:
-        same_send = (answer.epoch, answer.attempt) == (call.epoch, call.attempt)
-        if same_send and answer.state is CallState.FAILED:
-            return DidFail(answer)
-    return None
+    refusal = refusal_of(call, answers)
+    return None if refusal is None or is_silent(call, refusal) else DidFail(refusal)
+
+
+def refusal_of(call: OpenCall, answers: Sequence[Answer]) -> Answer | None:
+    """The failed answer to this very send, if there is one."""
+    place = (call.step, call.epoch, call.attempt)
+    failed = (answer for answer in answers if answer.state is CallState.FAILED)
+    return next((answer for answer in failed if (answer.step, answer.epoch, answer.attempt) == place), None)
 
 
 def conclusive_at(call: OpenCall, capability: Capability, timing: Timing) -> datetime:

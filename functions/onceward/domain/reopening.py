@@ -63,11 +63,11 @@ def reopen_ops(
     """The one transaction: the row in its next epoch and, if the tenant has an account, the new reservation.
 
     The present attempt has been put as its item before. ``carried``: calls of the last epoch of which nobody knows
-    what they did; what they may have cost was booked when it ended.
+    what they did; what they and the sends before them may have cost was booked when it ended.
     """
     tariff = None if account is None else policy.tariff_micro_usd
     change = _reopened(seen, policy, tariff, who)
-    change.set["open"] = tuple(replace(call, max_cost=0) for call in carried)
+    change.set["open"] = tuple(replace(call, max_cost=0, repeats=None) for call in carried)
     row = UpdateRow(seen.tenant_id, seen.job_id, change)
     if tariff is None:
         return (row,)

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from onceward.domain.change import RowChange
 from onceward.domain.ending import journal_change
 from onceward.domain.flights import only_if_wanted
-from onceward.domain.job import Job, OpenCall
+from onceward.domain.job import EarlierSend, Job, OpenCall
 from onceward.domain.money import Cost
 from onceward.domain.names import StepKey, downstream_key
 from onceward.domain.policy import KindPolicy
@@ -41,13 +41,12 @@ class Journal:
     """Writes the intents of one run; what it learns it notes on the held job."""
 
     def __init__(self, deps: Deps, held: HeldJob, policy: KindPolicy, limits: Limits) -> None:
-        """One per run. ``deduped``: the steps whose earlier maybe was sent again because their target dedupes."""
+        """One per run."""
         self._deps = deps
         self._held = held
         self._policy = policy
         self._limits = limits
         self._booked: dict[StepKey, Cost] = {}
-        self.deduped: set[StepKey] = set()
 
     async def write(self, step: StepKey, before: OpenCall | None, question: Question) -> tuple[OpenCall, float]:
         """Make ``sent`` durable and pass the guard; what cannot be sent now leaves no trace of a maybe.
@@ -55,8 +54,6 @@ class Journal:
         With the entry comes the monotonic instant that its send window counts from.
         """
         extra = self._second_purchase(before)
-        if before is not None and self.is_deduped(before):
-            self.deduped.add(step)
         for _ in range(MOST_JOURNALS):
             # Before the journal: whoever cannot read the switches must not leave a ``sent`` behind.
             await self._deps.switches.refresh()
@@ -64,7 +61,7 @@ class Journal:
                 self.restore(step, before)
                 raise StopRun("this kind or its provider is switched off", code=Guard.STOP_SWITCHED_OFF)
             await self._pass_breaker(step, before, question)
-            call, noted_at = self._entry(step, before, question), self._deps.clock.monotonic()
+            call, noted_at = self._entry(step, before, question, extra), self._deps.clock.monotonic()
             self._keep_below_cap(call, before, extra)
             self._held.open_call(call)
             try:
@@ -120,11 +117,11 @@ class Journal:
 
     def _second_purchase(self, before: OpenCall | None) -> Cost:
         """What an earlier maybe of this step may have cost: its entry is replaced, its money must stay in the books."""
-        if before is None or self.is_deduped(before):
+        if before is None or self._is_deduped(before):
             return Cost.nothing()
         return Cost.maybe(before.max_cost)
 
-    def is_deduped(self, before: OpenCall) -> bool:
+    def _is_deduped(self, before: OpenCall) -> bool:
         """Whether one more send under this call's key changes nothing, by its target's own word."""
         capability, on_unknown = self._deps.promise_to(before), self._policy.retry.on_unknown
         found = without_lookup(before, capability, on_unknown, self._deps.timing, self._deps.clock.now())
@@ -137,9 +134,13 @@ class Journal:
         """
         return self._policy.max_call_cost if question.most is None else question.most
 
-    def _entry(self, step: StepKey, before: OpenCall | None, question: Question) -> OpenCall:
-        """The journal's entry; a re-send keeps the key and the first instant, from which a dedup window counts."""
-        job, now = self._held.job, self._deps.clock.now()
+    def _entry(self, step: StepKey, before: OpenCall | None, question: Question, extra: Cost) -> OpenCall:
+        """The journal's entry; a re-send keeps the key and the first instant, from which a dedup window counts.
+
+        It names the maybe whose place it takes, and its bound covers that one too where nothing else does.
+        """
+        job, now, most = self._held.job, self._deps.clock.now(), self._most(question)
+        earlier = None if before is None else _earlier(before, extra)
         return OpenCall(
             step=step,
             epoch=job.epoch,
@@ -149,10 +150,11 @@ class Journal:
             sent_at=now,
             first_sent_at=now if before is None else before.first_sent_at,
             hard_timeout=self._policy.call_timeout,
-            max_cost=self._most(question),
+            max_cost=most if earlier is None or earlier.is_booked else max(most, earlier.max_cost),
             asked=question.fingerprint,
             target=question.http,
             promised=self._deps.promised_by(question.http),
+            repeats=earlier,
         )
 
     def restore(self, step: StepKey, before: OpenCall | None) -> None:
@@ -187,3 +189,15 @@ class Journal:
     def _is_switched_off(self, target: Target) -> bool:
         """Whether an operator has stopped this kind or whom it calls, by what this process knows."""
         return self._deps.switches.is_off(self._held.job.kind, target.name)
+
+
+def _earlier(before: OpenCall, extra: Cost) -> EarlierSend:
+    """What a repeat keeps of the maybe that it repeats, until an answer says which of the two did what."""
+    return EarlierSend(
+        epoch=before.epoch,
+        attempt=before.attempt,
+        sent_at=before.sent_at,
+        max_cost=before.max_cost,
+        is_booked=extra != Cost.nothing(),
+        promised=before.promised,
+    )

@@ -30,7 +30,7 @@ REPLY = TypeAdapter(ModelReply)
 CHANGED = "call_changed"  # the job fails with it: its code asks something else than it did under the same step
 
 
-async def keep_failure(deps: Deps, held: HeldJob, call: OpenCall, failure: CallFailure, policy: KindPolicy) -> None:
+async def keep_failure(deps: Deps, held: HeldJob, call: OpenCall, failure: CallFailure, policy: KindPolicy) -> Answer:
     """Record an answered failure, with what it cost all the same; it ends the maybe and is never adopted."""
     # A failure that names its model was an answer of that model, and is charged even if it does not say how much.
     is_charged = failure.model is not None
@@ -46,6 +46,7 @@ async def keep_failure(deps: Deps, held: HeldJob, call: OpenCall, failure: CallF
     await keep_item(deps, held, answer)
     held.close_call(call.step)
     held.book(cost, call)
+    return answer
 
 
 def blank_answer(deps: Deps, held: HeldJob, call: OpenCall, state: CallState, cost: Cost) -> Answer:

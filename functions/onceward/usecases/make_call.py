@@ -25,10 +25,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NoReturn
 
-from onceward.domain.error_class import RETRYABLE, ErrorClass
+from onceward.domain.error_class import ErrorClass
 from onceward.domain.job import OpenCall
 from onceward.domain.names import CallFingerprint, StepKey
 from onceward.domain.policy import KindPolicy
+from onceward.domain.repeating import after_refusal
 from onceward.domain.sending import Guard
 from onceward.domain.states import CallState
 from onceward.errors import (
@@ -230,19 +231,18 @@ class CallMaker:
         return await question.send(call.key, call.hard_timeout)
 
     async def _note_failure(self, call: OpenCall, before: OpenCall | None, failure: CallFailure) -> None:
-        """Not sent leaves no trace; an answered failure is recorded; anything else is a maybe."""
+        """Not sent leaves no trace; an answered failure is recorded; anything else is a maybe.
+
+        What a repeat is refused with leaves the send before it as it was (``domain/repeating.py``).
+        """
         if not failure.was_sent:
             self._journal.restore(call.step, before)
             return
         if failure.error_class == ErrorClass.OUTCOME_UNKNOWN:
             self._held.open_call(replace(call, state=CallState.UNKNOWN))
             return
-        await keep_failure(self._deps, self._held, call, failure, self._policy)
-        # A refused repeat says nothing of the earlier send, which may have been paid for or have changed the world: it
-        # stays a maybe. What a model refuses for good, it would have refused then.
-        says_nothing = before is not None and (before.target is not None or failure.error_class in RETRYABLE)
-        if before is not None and says_nothing and call.step in self._journal.deduped:
-            self._held.open_call(before)
+        refusal = await keep_failure(self._deps, self._held, call, failure, self._policy)
+        self._held.job = after_refusal(self._held.job, call, refusal)
 
 
 def _is_unsent(error: BaseException) -> bool:

@@ -28,8 +28,10 @@ from onceward.domain.recovery import (
     from_lookup,
     from_stored_answers,
     is_carried,
+    refusal_of,
     without_lookup,
 )
+from onceward.domain.repeating import after_refusal, is_silent
 from onceward.domain.states import CallState, WaitingFor
 from onceward.domain.timing import MAX_LOST
 from onceward.errors import CallFailure, InfrastructureError
@@ -67,7 +69,8 @@ async def recover_calls(deps: Deps, held: HeldJob, policy: KindPolicy) -> Recove
         _note_failures(held, answers)
     look_again_at: datetime | None = None
     is_forbidden, is_news = False, False
-    for call in held.job.open:
+    for sent in held.job.open:
+        call = _standing(held, sent, answers)
         reference = next((one for one in references if _is_of(one, call)), None)
         finding = await _found(deps, held, call, answers, reference, policy)
         _note(held, call, finding)
@@ -185,8 +188,7 @@ def _note(held: HeldJob, call: OpenCall, finding: Finding | None) -> None:
             held.accept(call.step, AnswerRef(epoch=answer.epoch, attempt=answer.attempt))
             held.book(answer.cost, answer)
         case DidFail(answer):
-            held.close_call(call.step)
-            held.book(answer.cost, answer)
+            _close_refused(held, call, answer)
         case DidNotHappen():
             held.close_call(call.step)
         case Pending():
@@ -195,6 +197,25 @@ def _note(held: HeldJob, call: OpenCall, finding: Finding | None) -> None:
             held.open_call(replace(call, state=CallState.UNKNOWN))
         case None:
             pass
+
+
+def _standing(held: HeldJob, call: OpenCall, answers: Sequence[Answer]) -> OpenCall:
+    """The call whose outcome is to be found out: of a repeat that was refused, the send before it, which is noted.
+
+    Of a repeat that older code has sent nobody knows that send's place: it stays as it is, and stands for both.
+    """
+    refusal = refusal_of(call, answers)
+    if refusal is None or call.repeats is None or not is_silent(call, refusal):
+        return call
+    _close_refused(held, call, refusal)
+    return held.job.call_of(call.step) or call
+
+
+def _close_refused(held: HeldJob, call: OpenCall, refusal: Answer) -> None:
+    """Note what a refusal that is recorded leaves of its call, as whoever heard it would have."""
+    held.close_call(call.step)
+    held.book(refusal.cost, refusal)
+    held.job = after_refusal(held.job, call, refusal)
 
 
 def _is_of(reference: ProviderReference, call: OpenCall) -> bool:

@@ -86,9 +86,11 @@ class Steps:
     def _give_up(self, before: OpenCall) -> None:
         """A maybe that can never be asked again: where policy or a person allowed a second answer, it is only booked.
 
-        Anywhere else it stays a maybe, which a person decides.
+        Anywhere else it stays a maybe, which a person decides. So does what may have changed the world outside: failed,
+        it could be reset, and be done once more.
         """
-        if self._policy.retry.on_unknown is OnUnknown.RETRY or is_carried(before, self._held.job.epoch):
+        may_repeat = self._policy.retry.on_unknown is OnUnknown.RETRY or is_carried(before, self._held.job.epoch)
+        if may_repeat and before.target is None:
             self._held.close_call(before.step)
             self._held.book(Cost.maybe(before.max_cost), before)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from onceward.domain.job import AnswerRef, Job, PresentAttempt, ResultRef
+from onceward.domain.job import AnswerRef, EarlierSend, Job, OpenCall, PresentAttempt, ResultRef
 from onceward.domain.money import Cost
 from onceward.domain.names import DownstreamKey, JobId, StepKey
 from onceward.domain.states import AttemptOutcome, CallState, JobState, ProviderCancel, WaitingFor
 from tests.support.builders import JOB_ID, NOW, TOKEN, a_job, an_open_call, seconds
 
 STEPS = tuple(StepKey(f"{step}/1") for step in ("classify", "extract", "summary", "verify", "write"))
+
+EARLIER = EarlierSend(
+    epoch=1, attempt=3, sent_at=NOW - seconds(60), max_cost=1_000, is_booked=True, promised="0123abcd"
+)
 
 
 def a_full_job(**fields: Any) -> Job:
@@ -39,7 +43,7 @@ def a_full_job(**fields: Any) -> Job:
             cost=Cost(low=12_345, high=45_678, unpriced=True),
             run="0123abcd",
         ),
-        "open": tuple(an_open_call(step=step, key=_key(step), epoch=2, state=CallState.UNKNOWN) for step in STEPS[:3]),
+        "open": (_unknown(STEPS[0], repeats=EARLIER), _unknown(STEPS[1]), _unknown(STEPS[2])),
         "accepted": {step: AnswerRef(epoch=2, attempt=number) for number, step in enumerate(STEPS, start=1)},
         "spent": Cost(low=123_456, high=234_567),
         "reserved_micro_usd": 5_000,
@@ -54,6 +58,10 @@ def a_full_job(**fields: Any) -> Job:
         "flight": JobId("FLIGHTABCDEFGHIJKLMNOPQRST-ABCDEFGH"),
     }
     return a_job(**{**every, **fields})
+
+
+def _unknown(step: StepKey, **fields: Any) -> OpenCall:
+    return an_open_call(step=step, key=_key(step), epoch=2, state=CallState.UNKNOWN, **fields)
 
 
 def _key(step: StepKey) -> DownstreamKey:

@@ -8,7 +8,7 @@ from string import hexdigits
 from onceward.adapters.dynamodb.shapes import Column, Shape
 from onceward.adapters.dynamodb.values import Plain
 from onceward.adapters.instants import duration_from_ms, duration_ms, from_ms, to_ms
-from onceward.domain.job import AnswerRef, OpenCall, PresentAttempt, ResultRef
+from onceward.domain.job import AnswerRef, EarlierSend, OpenCall, PresentAttempt, ResultRef
 from onceward.domain.money import Cost
 from onceward.domain.names import CallFingerprint, StepKey
 from onceward.domain.records import Usage
@@ -71,6 +71,18 @@ ATTEMPT = Shape(
     },
 )
 
+EARLIER_SEND = Shape(
+    EarlierSend,
+    {
+        "epoch": Column("e"),
+        "attempt": Column("a"),
+        "sent_at": instant("t"),
+        "max_cost": Column("m", int, _from_most),
+        "is_booked": Column("b", int, bool),
+        "promised": Column("p", to_digest, from_digest),
+    },
+)
+
 OPEN_CALL = Shape(
     OpenCall,
     {
@@ -86,6 +98,7 @@ OPEN_CALL = Shape(
         "asked": Column("q", to_digest, _from_asked),
         "target": Column("g"),
         "promised": Column("p", to_digest, from_digest),
+        "repeats": Column("r", EARLIER_SEND.to_plain, EARLIER_SEND.from_plain),
     },
 )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from onceward.adapters.instants import EPOCH
 from onceward.domain.action_records import ActionWord, RunEntry, Seen, SeenAttempt, Word
-from onceward.domain.job import AnswerRef, Job, OpenCall, PresentAttempt, ResultRef
+from onceward.domain.job import AnswerRef, EarlierSend, Job, OpenCall, PresentAttempt, ResultRef
 from onceward.domain.money import Cost
 from onceward.domain.names import (
     CallFingerprint,
@@ -76,6 +76,15 @@ attempts = st.builds(
     cost=costs(),
     run=_maybe(texts),
 )
+earlier_sends = st.builds(
+    EarlierSend,
+    epoch=counts,
+    attempt=counts,
+    sent_at=instants,
+    max_cost=amounts,
+    is_booked=st.booleans(),
+    promised=_maybe(texts | st.binary(max_size=4).map(bytes.hex)),
+)
 open_calls = st.builds(
     OpenCall,
     step=steps,
@@ -89,6 +98,7 @@ open_calls = st.builds(
     max_cost=amounts,
     asked=_maybe((texts | st.binary(max_size=12).map(bytes.hex)).map(CallFingerprint)),
     target=_maybe(texts),
+    repeats=_maybe(earlier_sends),
 )
 answer_refs = st.builds(AnswerRef, epoch=counts, attempt=counts, is_local=st.booleans())
 

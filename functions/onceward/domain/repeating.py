@@ -1,0 +1,53 @@
+"""What the refusal of a repeat leaves: a send under the same key went before it, and the refusal is not about that one.
+
+A repeat takes the place of the maybe that it repeats, so the row would forget the first send with the second. What that
+may have changed or cost is remembered until something speaks of it itself: a late answer, a lookup, a person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onceward.domain.error_class import RETRYABLE
+from onceward.domain.job import Job, OpenCall
+from onceward.domain.money import Cost
+from onceward.domain.records import Answer
+from onceward.domain.states import CallState
+
+
+def is_silent(call: OpenCall, refusal: Answer) -> bool:
+    """Whether a refusal of this send says nothing of the one before it.
+
+    A target that refuses now may have done then what it was asked. What a model refuses for good, it would have refused
+    then. Of work that was taken under a reference it is no refusal, but that work's end.
+    """
+    was_refused = call.is_repeat and call.state is not CallState.SUBMITTED
+    return was_refused and (call.target is not None or refusal.error_class in RETRYABLE)
+
+
+def after_refusal(job: Job, call: OpenCall, refusal: Answer) -> Job:
+    """The row once a refused call is closed and its own cost is booked.
+
+    A silent refusal opens the earlier send again as it was, its key and its epoch included, and takes its bound back
+    out of what was spent: whoever repeats it once more books it once more. Any other ends both sends: the first one's
+    bound stays in the books, unless this answer was the model's own to the one purchase that both sends are.
+    """
+    earlier = call.repeats
+    if earlier is None or call.state is CallState.SUBMITTED:
+        return job
+    bound = Cost.maybe(earlier.max_cost)
+    if not is_silent(call, refusal):
+        is_settled = earlier.is_booked or refusal.model is not None
+        return job if is_settled else replace(job, spent=job.spent + bound)
+    again = replace(
+        call,
+        state=CallState.UNKNOWN,
+        epoch=earlier.epoch,
+        attempt=earlier.attempt,
+        sent_at=earlier.sent_at,
+        max_cost=earlier.max_cost,
+        promised=earlier.promised,
+        repeats=None,
+    )
+    spent = job.spent.without(bound) if earlier.is_booked else job.spent
+    return replace(job, open=(*job.open, again), spent=spent)
