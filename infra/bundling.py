@@ -11,13 +11,16 @@ import platform as machine
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "functions" / "onceward"
 LOCK = ROOT / "locks" / "lambda.txt"
 TEST_HANDLERS = ROOT / "tests" / "support" / "deployed"
 PYTHON = "3.13"
+KEPT = ROOT / ".local" / "wheels"  # git-ignored
 TASK_ROOT = "/var/task"  # where Lambda unpacks the asset
 LEFT_OUT = ("cli", "client", "local")  # they run on a user's machine, never in a function
 MACHINE_NOTES = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
@@ -33,16 +36,39 @@ def wheels_for(platform: str) -> str:
     return HOST_PLATFORMS[machine.machine()] if platform == "host" else platform
 
 
-def build_bundle(target: Path, wheels: str, *, with_crash_points: bool) -> None:
-    """Write everything that a function needs into ``target``, and nothing else."""
+def build_bundle(target: Path, wheels: str, *, with_crash_points: bool, kept: Path = KEPT) -> None:
+    """Write everything that a function needs into ``target``, and nothing else; ``kept`` holds wheels made ready."""
     if sys.version_info[:2] != tuple(map(int, PYTHON.split("."))):
         raise RuntimeError(f"the bundle's bytecode is for Python {PYTHON}; this is {machine.python_version()}")
-    _install_wheels(target, wheels)
-    shutil.copytree(SOURCE, target / "onceward", ignore=_unwanted)
+    shutil.copytree(_ready_wheels(wheels, kept), target, dirs_exist_ok=True)
+    ours = {SOURCE: target / "onceward"}
     if with_crash_points:
-        shutil.copytree(TEST_HANDLERS, target / TEST_HANDLERS.relative_to(ROOT), ignore=_unwanted)
-    _remove_machine_notes(target)
-    _compile(target)
+        ours[TEST_HANDLERS] = target / TEST_HANDLERS.relative_to(ROOT)
+    for source, place in ours.items():
+        shutil.copytree(source, place, ignore=_unwanted)
+    _compile(target, *ours.values())
+
+
+def _ready_wheels(wheels: str, kept: Path) -> Path:
+    """The lock's wheels, installed and compiled once for each lock, platform and Python: most of a bundle's time.
+
+    They appear under their name when they are whole, so who dies here, or does the same beside us, leaves no half.
+    """
+    state = "\0".join([LOCK.read_text(encoding="utf-8"), wheels, sys.version])
+    ready = kept / f"{wheels}-{sha256(state.encode()).hexdigest()[:16]}"
+    if not ready.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=kept) as folder:
+            making = Path(folder) / "wheels"
+            _install_wheels(making, wheels)
+            _remove_machine_notes(making)
+            _compile(making, making)
+            try:
+                making.rename(ready)
+            except OSError:
+                if not ready.exists():  # else somebody was quicker
+                    raise
+    return ready
 
 
 def _unwanted(folder: str, names: list[str]) -> set[str]:
@@ -70,10 +96,10 @@ def _remove_machine_notes(target: Path) -> None:
             (information / name).unlink(missing_ok=True)
 
 
-def _compile(target: Path) -> None:
+def _compile(target: Path, *folders: Path) -> None:
     """Compile unchecked: the asset's zip changes file times, and a stale check would compile at each cold start."""
     command = [sys.executable, "-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
-    _run([*command, "-s", str(target), "-p", TASK_ROOT, str(target)], PYTHONHASHSEED="0")
+    _run([*command, "-s", str(target), "-p", TASK_ROOT, *map(str, folders)], PYTHONHASHSEED="0")
 
 
 def _run(command: list[str], **environment: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from onceward.local.places import CLOUD_PROGRAMS
 from tests.scenarios.stack import DeployedStack
+from tests.support.bundle_size import LARGEST_UNPACKED, LARGEST_ZIP, unpacked
 
 STACKS = ("OncewardState-test", "OncewardService-test", "OncewardObservability-test")
 
@@ -35,6 +36,16 @@ def test_stack_stands_with_exactly_the_template_s_resources(stack: DeployedStack
         logical: resource["Type"] for logical, resource in wanted.items()
     }
     assert {one["ResourceStatus"] for one in standing} <= {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+
+
+def test_deployed_bundle_stays_small(stack: DeployedStack) -> None:
+    """One for all functions, with the wheels of this machine's processor: as it was uploaded, and as it is unpacked."""
+    functions = stack.aws("lambda").list_functions()["Functions"]
+    (zipped,) = {one["CodeSize"] for one in functions if one["FunctionName"] in stack.outputs.values()}
+    (bundle,) = [path for path in (stack.cloud.folder / "cdk.out-test").glob("asset.*") if path.is_dir()]
+
+    assert zipped < LARGEST_ZIP
+    assert unpacked(bundle) < LARGEST_UNPACKED
 
 
 def test_no_process_of_the_cloud_compiles_the_sdk_that_it_brings() -> None:
