@@ -15,6 +15,7 @@ import pytest
 
 from onceward.domain.names import TenantId
 from onceward.local.differences import token_url
+from onceward.local.server import NO_TLS
 from onceward.local.tenants import client_id, enrol
 from tests.scenarios.stack import PATIENCE, PATIENCE_WITH_STARTS, DeployedStack
 from tests.scenarios.witness import Witness
@@ -58,6 +59,7 @@ def _issued(stack: DeployedStack, client: str) -> str:
     answer = httpx.post(
         token_url(stack.cloud.endpoint_url),
         data={"grant_type": "client_credentials"},
+        verify=NO_TLS,
         auth=(client, described["UserPoolClient"]["ClientSecret"]),
         timeout=PATIENCE,
         trust_env=False,

@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
 import boto3
 import httpx
 
+from onceward.domain.names import JobId, identity_of
 from onceward.local.cloud import LocalCloud
 from onceward.local.deploy import Outputs
+from onceward.local.differences import api_url
+from onceward.local.server import NO_TLS
 from tests.support.model_server import ModelServer
 from tests.support.tracker import Tracker
 
@@ -24,7 +27,8 @@ PATIENCE = 180.0  # seconds; a condition that takes longer is not coming, on how
 PATIENCE_WITH_STARTS = 240.0  # seconds; fifty parallel requests start fifty processes on two cores
 STARTS = 10  # processes that a wave adds; more at once on two cores run into the function's own timeout
 WAVE = 8  # seconds that a wave's requests hold their processes: long enough for the new ones to start
-PAUSE = 0.05  # seconds between two looks at a condition
+PAUSE = 0.05  # seconds between the first two looks at a condition
+SLOWER, LONGEST_PAUSE = 1.2, 0.25  # times, seconds: a look keeps the API, the cloud and this process busy for 50 ms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,22 +41,21 @@ class DeployedStack:
     model: ModelServer
     tracker: Tracker
 
-    @cached_property
+    @property
     def http(self) -> httpx.Client:
         """One client for all tests; nothing is retried."""
-        base = f"{self.cloud.endpoint_url}/_aws/execute-api/{self.outputs['ApiId']}/$default"
-        return httpx.Client(base_url=base, timeout=PATIENCE_WITH_STARTS, trust_env=False)
+        return _http(api_url(self.cloud.endpoint_url, self.outputs["ApiId"]))
 
     def aws(self, service: str) -> Any:
         """A boto3 client of any service."""
-        return boto3.client(service, **self.cloud.access)  # type: ignore[call-overload]
+        return _client(self.cloud, service)
 
-    @cached_property
+    @property
     def dynamodb(self) -> Any:
         """The tables' client."""
         return self.aws("dynamodb")
 
-    @cached_property
+    @property
     def sqs(self) -> Any:
         """The queues' client."""
         return self.aws("sqs")
@@ -112,6 +115,7 @@ class DeployedStack:
             data=answer["fields"],
             files={"file": ("document", content, content_type)},
             trust_env=False,
+            verify=NO_TLS,
         )
         assert sent.is_success, sent.text
         document_id: str = answer["document_id"]
@@ -178,23 +182,44 @@ class DeployedStack:
         ]
 
     def schedule(self, *, is_on: bool) -> None:
-        """Let the sweeper's own schedule run, or not."""
-        events = self.aws("events")
-        rules = [rule["Name"] for rule in events.list_rules()["Rules"] if "SweepEveryMinute" in rule["Name"]]
-        for name in rules:
-            (events.enable_rule if is_on else events.disable_rule)(Name=name)
+        """Let the sweeper's own schedule run, or not.
 
-    def items(self) -> list[dict[str, Any]]:
-        """Everything in the jobs table, as stored."""
-        return [item for page in self._pages(self.outputs["JobsTable"]) for item in page]
+        The rule is put again as it is: CloudFormation of the local cloud forgets when it was made, and without that
+        its first minute begins when it is first seen to be on.
+        """
+        events = self.aws("events")
+        for rule in events.list_rules()["Rules"]:
+            if "SweepEveryMinute" in rule["Name"]:
+                state = "ENABLED" if is_on else "DISABLED"
+                events.put_rule(Name=rule["Name"], ScheduleExpression=rule["ScheduleExpression"], State=state)
+
+    def items(self, of: str = "") -> list[dict[str, Any]]:
+        """Everything in the jobs table, as stored; or what has this, an identity or a job's id, in its partition key.
+
+        The table is searched by the cloud: to be told all that a session has stored takes a tenth of a second.
+        """
+        wish = {"FilterExpression": "contains(pk, :of)", "ExpressionAttributeValues": {":of": {"S": of}}} if of else {}
+        pages = self.dynamodb.get_paginator("scan").paginate(
+            TableName=self.outputs["JobsTable"], ConsistentRead=True, **wish
+        )
+        return [item for page in pages for item in page["Items"]]
 
     def row(self, job_id: str) -> dict[str, Any]:
-        """A job's row, as stored."""
-        return next(item for item in self.items() if item["sk"]["S"] == "job" and item["pk"]["S"].endswith(job_id[:26]))
+        """A job's row, as stored, whosever it is."""
+        (row,) = [item for item in self.items(identity_of(JobId(job_id))) if item["sk"]["S"] == "job"]
+        return row
 
-    def _pages(self, table: str) -> Any:
-        pages = self.dynamodb.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
-        return (page["Items"] for page in pages)
+
+@cache
+def _http(base: str) -> httpx.Client:
+    """The client, also of those who see the stack with other tokens."""
+    return httpx.Client(base_url=base, timeout=PATIENCE_WITH_STARTS, trust_env=False, verify=NO_TLS)
+
+
+@cache
+def _client(cloud: LocalCloud, service: str) -> Any:
+    """One client of a service for all tests: to make one takes longer than to ask it."""
+    return boto3.client(service, **cloud.access)  # type: ignore[call-overload]
 
 
 def until[T](look: Callable[[], T | None], what: str, patience: float = PATIENCE, *, pause: float = PAUSE) -> T:
@@ -203,4 +228,5 @@ def until[T](look: Callable[[], T | None], what: str, patience: float = PATIENCE
     while (seen := look()) is None:
         assert time.monotonic() < ends, f"waited {patience} s, and it is still not so that {what}"
         time.sleep(pause)
+        pause = max(pause, min(pause * SLOWER, LONGEST_PAUSE))
     return seen

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from onceward.client import ActionAnswer, ActionFailed, ActionParked, Onceward
+from onceward.local.server import NO_TLS
 from tests.scenarios.customers import token_of
 from tests.scenarios.stack import PATIENCE_WITH_STARTS, DeployedStack, until
 from tests.support.deployed.actions import PROMISES
@@ -85,7 +86,7 @@ def for_each_loss(lose: Callable[[str], None]) -> None:
 def agent(stack: DeployedStack) -> Iterator[Agent]:
     """An agent with permission for the tests' actions."""
     token = token_of(stack, "hooli", SCOPES)
-    direct = httpx.Client(trust_env=False)
+    direct = httpx.Client(trust_env=False, verify=NO_TLS)
     base = f"{stack.cloud.endpoint_url}/_aws/execute-api/{stack.outputs['ApiId']}/$default"
     with direct, Onceward(base, token, http_client=direct, timeout=PATIENCE_WITH_STARTS) as client:
         yield Agent(stack=stack, client=client, token=token)

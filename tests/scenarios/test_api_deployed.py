@@ -13,6 +13,7 @@ import pytest
 
 from onceward.client import ApiError, Onceward
 from onceward.domain.names import TenantId
+from onceward.local.server import NO_TLS
 from tests.scenarios.customers import quiet_afterwards, with_tenants
 from tests.scenarios.stack import DeployedStack, until
 from tests.scenarios.witness import Witness
@@ -40,7 +41,7 @@ def made(own: Witness, kind: str, prompt: str, key: str) -> str:
 @pytest.fixture
 def client(own: Witness) -> Iterator[Onceward]:
     """The SDK as that tenant; nothing is retried."""
-    with httpx.Client(trust_env=False) as direct:
+    with httpx.Client(trust_env=False, verify=NO_TLS) as direct:
         token = own.stack.tokens[TENANT]
         yield Onceward(str(own.stack.http.base_url), token, http_client=direct, max_retries=0)
 
@@ -92,7 +93,7 @@ def test_form_takes_its_document_and_no_other_size_or_type(stack: DeployedStack)
 
     def upload(content: bytes, fields: dict[str, str] = form["fields"]) -> bool:
         files = {"file": ("document", content, "application/pdf")}
-        return httpx.post(form["url"], data=fields, files=files, trust_env=False).is_success
+        return httpx.post(form["url"], data=fields, files=files, trust_env=False, verify=NO_TLS).is_success
 
     assert form["fields"]["key"].startswith("documents/acme/")
     assert not upload(right + b" and more")

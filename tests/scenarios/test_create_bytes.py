@@ -169,7 +169,7 @@ def test_large_body_is_stored_and_replayed_like_a_small_one(stack: DeployedStack
     first = post(stack, body, b"large")
     second = post(stack, body, b"large")
     job_id = first.json()["job_id"]
-    item = next(item for item in stack.items() if item["pk"]["S"].endswith(job_id) and item["sk"]["S"] == "input")
+    item = next(item for item in stack.items(job_id) if item["sk"]["S"] == "input")
     stored = stack.aws("s3").get_object(Bucket=stack.outputs["Bucket"], Key=item["blob_key"]["S"])["Body"].read()
 
     assert second.json()["job_id"] == job_id

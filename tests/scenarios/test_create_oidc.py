@@ -16,6 +16,7 @@ from onceward.local.deploy import Outputs, deploy
 from onceward.local.differences import api_url
 from onceward.local.model import STAND_IN_MODEL
 from onceward.local.model_choice import NO_KEY
+from onceward.local.server import NO_TLS
 from tests.scenarios.stack import PATIENCE, DeployedStack, until
 from tests.support.oidc import OidcServer
 
@@ -74,7 +75,7 @@ def own(stack: DeployedStack) -> Iterator[OwnStage]:
         outputs = deploy(stack.cloud, "local", context)
         stack.aws("secretsmanager").put_secret_value(SecretId=outputs["ModelSecretArn"], SecretString=NO_KEY)
         base = api_url(stack.cloud.endpoint_url, outputs["ApiId"])
-        with httpx.Client(base_url=base, timeout=PATIENCE, trust_env=False) as http:
+        with httpx.Client(base_url=base, timeout=PATIENCE, trust_env=False, verify=NO_TLS) as http:
             yield OwnStage(stack, outputs, oidc, http)
 
 

@@ -34,7 +34,7 @@ def own(stack: DeployedStack) -> Witness:
 
 def snapshot(own: Witness, job_id: str) -> tuple[Any, ...]:
     """What is stored under a job's identity and in its tenant's book, for comparing."""
-    items = [item for item in own.stack.items() if identity_of(JobId(job_id)) in item["pk"]["S"]]
+    items = own.stack.items(identity_of(JobId(job_id)))
     return sorted(items, key=lambda item: (item["pk"]["S"], item["sk"]["S"])), own.account, own.entries(job_id)
 
 

@@ -143,7 +143,7 @@ def test_keys_and_tenants_that_run_into_each_other_are_apart(stack: DeployedStac
 
     assert len({job_id[:26] for job_id in ids.values()}) == len(ADJOINING)
     for (tenant, _), job_id in ids.items():
-        rows = [item["pk"]["S"] for item in stack.items() if item["pk"]["S"].endswith(job_id[:26])]
+        rows = [item["pk"]["S"] for item in stack.items(job_id[:26]) if item["pk"]["S"].endswith(job_id[:26])]
         assert rows == [f"{tenant}#{job_id[:26]}"]
 
 

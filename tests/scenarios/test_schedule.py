@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.scenarios.stack import DeployedStack
+from datetime import UTC, datetime
+
+from onceward.adapters.dynamodb.row_codec import from_row
+from tests.scenarios.stack import DeployedStack, until
 from tests.support.model_server import ModelServer
 
 TWO_MINUTES = 130  # seconds: the schedule's next minute, and one that it may miss on a busy machine
@@ -13,6 +16,9 @@ def test_schedule_wakes_a_job_that_nobody_was_told_of(stack: DeployedStack, mode
     with stack.queue_closed():
         job_id = stack.created("text.generate", {"prompt": "Wait for the minute."}, key="scheduled")
         stack.lose_messages()
+    due = from_row(stack.row(job_id)).due
+    assert due is not None
+    until(lambda: datetime.now(UTC) > due or None, "it is due: a minute that comes before would pass it by")
     stack.schedule(is_on=True)
     try:
         job = stack.ended(job_id, patience=TWO_MINUTES)

@@ -54,7 +54,7 @@ def ask(own: Witness, key: str, prompt: str = SMALL) -> httpx.Response:
 
 def assert_one_job(own: Witness, job_id: str) -> None:
     """One row, one input, one reservation, and in the end one call and one charge."""
-    items = [item["sk"]["S"] for item in own.stack.items() if job_id[:26] in item["pk"]["S"]]
+    items = [item["sk"]["S"] for item in own.stack.items(job_id[:26])]
     assert (items.count("job"), items.count("input")) == (1, 1)
     assert own.at_rest(job_id).state is JobState.SUCCEEDED
     assert own.entries(job_id) == ["capture", "reserve"]

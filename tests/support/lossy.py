@@ -13,7 +13,7 @@ import pytest
 from onceward.local.cloud import LocalCloud
 from onceward.local.environment import SYSTEM_PATH
 from onceward.local.places import DEV_PROGRAMS
-from onceward.local.server import LOOPBACK, Server, free_port
+from onceward.local.server import LOOPBACK, NO_TLS, Server, free_port
 
 MANY = 1_000  # more than any outage meets
 
@@ -35,7 +35,7 @@ class LossyPath:
     @contextmanager
     def outage(self, service: str, **rule: object) -> Iterator[None]:
         """Let no request get an answer of a service while this lasts; ``rule``: only these, or answers of its own."""
-        httpx.delete(f"{self.url}/_microburst/fired", trust_env=False).raise_for_status()
+        httpx.delete(f"{self.url}/_microburst/fired", trust_env=False, verify=NO_TLS).raise_for_status()
         self._rules({"service": service, "reset": "error" not in rule, **rule})
         try:
             yield
@@ -44,7 +44,7 @@ class LossyPath:
 
     def refused(self) -> int:
         """How many requests have met the present outage, or the last one."""
-        answer = httpx.get(f"{self.url}/_microburst/fired", params={"limit": MANY}, trust_env=False)
+        answer = httpx.get(f"{self.url}/_microburst/fired", params={"limit": MANY}, trust_env=False, verify=NO_TLS)
         return len(answer.raise_for_status().json())
 
     def _rule(self, service: str, operation: str, times: int, what: dict[str, object]) -> None:
@@ -52,7 +52,7 @@ class LossyPath:
 
     def _rules(self, *rules: dict[str, object]) -> None:
         """Put these rules in force, and no others."""
-        httpx.post(f"{self.url}/_microburst/rules", json=rules, trust_env=False).raise_for_status()
+        httpx.post(f"{self.url}/_microburst/rules", json=rules, trust_env=False, verify=NO_TLS).raise_for_status()
 
 
 @pytest.fixture(scope="module")

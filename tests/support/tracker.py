@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import httpx
 
+from onceward.local.server import NO_TLS
 from tests.support.server_process import ServerProcess
 
 
@@ -18,7 +19,7 @@ class Tracker(ServerProcess):
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self._http = httpx.Client(base_url=self.url, trust_env=False, timeout=10)
+        self._http = httpx.Client(base_url=self.url, trust_env=False, verify=NO_TLS, timeout=10)
         return self
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ from onceward.adapters.dynamodb.keys import client_key
 from onceward.local.cloud import CloudAccess
 from onceward.local.differences import token_url
 from onceward.local.failure import LocalError
+from onceward.local.server import NO_TLS
 
 TENANTS = {"acme": "acme", "globex": "globex", "operator": "acme"}  # client → the tenant it acts for
 TRIGGER_SECONDS = 60  # the first token starts the trigger's Lambda, on a machine that may be building something
@@ -58,6 +59,7 @@ def _token(endpoint_url: str, name: str, client: str, secret: str) -> str:
         auth=(client, secret),
         timeout=TRIGGER_SECONDS,
         trust_env=False,
+        verify=NO_TLS,
     )
     if not answer.is_success:
         raise LocalError(
