@@ -106,6 +106,7 @@ else ifneq ($(ALL)$(STORIES),)
 	@$(PY) -m tests.simulation.prove pairs $(STORIES)
 else
 	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation $(SIDE_BY_SIDE)
+	@.venv/bin/pytest --hypothesis-profile thorough tests/fuzz
 	@.venv/bin/pytest -m "thorough or soak or last" tests/scenarios
 endif
 

@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from functools import cache
 
 import botocore.session
@@ -30,12 +30,27 @@ def anyio_backend() -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """What is collected (modules, thousands of tests) is kept for the whole run: no search for garbage looks at it."""
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for no garbage while modules and thousands of tests are made: nearly all of it is kept."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
-        gc.freeze()
+        _take_out_what_is_kept()
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """After a file's last test, so that what its tests loaded is not searched by every later one that collects."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path != item.path:
+            _take_out_what_is_kept()
+
+
+def _take_out_what_is_kept() -> None:
+    """Take what is alive out of every later search for garbage, and first what is not: leaks are still told."""
+    gc.collect()
+    gc.freeze()

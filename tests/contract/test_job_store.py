@@ -48,6 +48,12 @@ class TestMemoryStore(JobStorePromises):
         """An empty store."""
         return MemoryStore()
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls) -> Store:
+        """One for all tests that ask for it."""
+        return MemoryStore()
+
 
 class TestDynamoStoreOnMinistack(JobStorePromises):
     """All of it, with as many threads as there are rivals."""
@@ -58,6 +64,13 @@ class TestDynamoStoreOnMinistack(JobStorePromises):
         with ThreadRunner(RIVALS) as threads:
             yield DynamoStore(ministack_client, make_tables(ministack_client), threads, SystemClock(), SystemIds())
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls, ministack_client: DynamoDBClient) -> Iterator[Store]:
+        """One for all tests that ask for it."""
+        with ThreadRunner(1) as threads:
+            yield DynamoStore(ministack_client, make_tables(ministack_client), threads, SystemClock(), SystemIds())
+
 
 class TestDynamoStoreOnMoto(OneThreadPromises):
     """What one thread can ask."""
@@ -65,6 +78,13 @@ class TestDynamoStoreOnMoto(OneThreadPromises):
     @pytest.fixture
     def store(self, moto_client: DynamoDBClient) -> Iterator[Store]:
         """New tables in this process."""
+        with ThreadRunner(1) as threads:
+            yield DynamoStore(moto_client, make_tables(moto_client), threads, SystemClock(), SystemIds())
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls, moto_client: DynamoDBClient) -> Iterator[Store]:
+        """One for all tests that ask for it."""
         with ThreadRunner(1) as threads:
             yield DynamoStore(moto_client, make_tables(moto_client), threads, SystemClock(), SystemIds())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-GUIDED = {"body": 10_000, "message": 10_000, "pdf": 200, "docx": 1_000, "html": 2_000, "text": 4_000}
+GUIDED = {"body": 10_000, "message": 10_000, "pdf": 60, "docx": 1_000, "html": 2_000, "text": 4_000}
 LONG = 20
 FILES = 900  # broken documents, of all formats together
 

@@ -17,7 +17,7 @@ from onceward.usecases.ports import ModelReply
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 CANARY = "SECRET-CANARY"
-EXAMPLES = settings(max_examples=400, deadline=None)
+EXAMPLES = settings(deadline=None)  # a hundred; under `make prove` two thousand
 PRICES = {name: Price(1_000_000, 500_000, 2_000_000) for name in ("m", "claude-x", "gpt-4o-mini-2024-07-18")}
 
 JUNK = st.recursive(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from onceward.handlers import routes
+from onceward.handlers.api_app import Api
 from onceward.handlers.routes import ROUTES, ApiRoute
 from tests.support.api_world import WRITER, ApiWorld, Reply, an_event, ask, claims_of, create
 
@@ -27,7 +28,7 @@ BODIES = {
 EVERY = f"{WRITER} onceward/ops"  # all scopes that there are
 
 
-def use(world: ApiWorld, route: ApiRoute, claims: Mapping[str, Any] | None, job_id: str = "none") -> Reply:
+def use(api: Api, route: ApiRoute, claims: Mapping[str, Any] | None, job_id: str = "none") -> Reply:
     """Ask a route, rightly but for the claims."""
     event = an_event(
         route.method,
@@ -36,7 +37,7 @@ def use(world: ApiWorld, route: ApiRoute, claims: Mapping[str, Any] | None, job_
         headers={"idempotency-key": "k"},
         claims=claims,
     )
-    return ask(world.api(), event)
+    return ask(api, event)
 
 
 @pytest.mark.parametrize("route", TENANTS_ROUTES, ids=lambda route: route.name)
@@ -67,7 +68,7 @@ def test_nobody_passes_without_tenant_and_scope(
 ) -> None:
     """Each route refuses before anything is read, written or sent, in one shape."""
     world = ApiWorld()
-    reply = use(world, route, claims)
+    reply = use(world.api(), route, claims)
 
     assert (reply.status, reply.json["code"]) == (status, code)
     assert not world.store.rows
@@ -85,8 +86,8 @@ def test_each_route_needs_exactly_its_scope(route: ApiRoute) -> None:
     assert len(needed) == 1 or (route.method, needed) == ("GET", ["actions", "ops"])
     for one in needed:
         for spelling in (one, f"onceward/{one}", f"[{one} openid]"):
-            assert use(ApiWorld(), route, claims_of(scope=spelling)).status not in {401, 403}
-    assert use(ApiWorld(), route, claims_of(scope=others)).status == 403
+            assert use(ApiWorld().api(), route, claims_of(scope=spelling)).status not in {401, 403}
+    assert use(ApiWorld().api(), route, claims_of(scope=others)).status == 403
 
 
 def test_an_issuer_without_token_use_is_told_apart_by_scopes() -> None:
@@ -94,7 +95,7 @@ def test_an_issuer_without_token_use_is_told_apart_by_scopes() -> None:
     claims = {"tenant": "acme", "scope": WRITER, "sub": "auth0|42"}
     world = ApiWorld()
 
-    assert use(world, routes.CREATE_JOB, claims).status == 202
+    assert use(world.api(), routes.CREATE_JOB, claims).status == 202
     (row,) = world.store.rows.values()
     assert row.created_by == "auth0|42"
 
@@ -125,11 +126,12 @@ def test_the_body_never_names_the_tenant() -> None:
 def test_a_foreign_id_answers_exactly_as_an_absent_one(route: ApiRoute) -> None:
     """Invariant 9: the answers differ in nothing, and the job stays as it is."""
     world = ApiWorld()
-    job_id = create(world.api()).json["job_id"]
+    api = world.api()
+    job_id = create(api).json["job_id"]
     before = dict(world.store.rows)
 
-    foreign = use(world, route, claims_of("globex", EVERY), job_id)
-    absent = use(world, route, claims_of("globex", EVERY), job_id[::-1])
+    foreign = use(api, route, claims_of("globex", EVERY), job_id)
+    absent = use(api, route, claims_of("globex", EVERY), job_id[::-1])
 
     assert foreign == absent
     assert foreign.status == 404
@@ -146,12 +148,13 @@ ODD_IDS = ['"', "\\", "?", "#", "\n", "é", "\u2028", "a" * 5000, "{job_id}", "<
 def test_an_odd_id_answers_exactly_as_an_absent_one(route: ApiRoute, odd: str) -> None:
     """Whatever it is made of, also after the id of a job that is there: the job stays as it is."""
     world = ApiWorld()
-    job_id = create(world.api()).json["job_id"]
+    api = world.api()
+    job_id = create(api).json["job_id"]
     before = dict(world.store.rows)
-    absent = use(world, route, claims_of(scope=EVERY), job_id[::-1])
+    absent = use(api, route, claims_of(scope=EVERY), job_id[::-1])
 
     assert (absent.status, absent.json["code"]) == (404, "job_not_found")
-    assert [use(world, route, claims_of(scope=EVERY), given) for given in (odd, f"{job_id}{odd}")] == [absent, absent]
+    assert [use(api, route, claims_of(scope=EVERY), given) for given in (odd, f"{job_id}{odd}")] == [absent, absent]
     assert world.store.rows == before
 
 
@@ -176,7 +179,7 @@ def test_a_machine_whose_token_has_no_subject_is_its_client() -> None:
 def created_by(subject: str, **more: str) -> str:
     """Who a row says that its creator is."""
     world = ApiWorld()
-    use(world, routes.CREATE_JOB, claims_of(sub=subject, **more))
+    use(world.api(), routes.CREATE_JOB, claims_of(sub=subject, **more))
     (row,) = world.store.rows.values()
     return row.created_by
 

@@ -147,10 +147,10 @@ def test_starved_loop_does_not_time_out_a_child_that_ended() -> None:
 
     async def starve() -> ChildEnd:
         before = children()
-        task = asyncio.create_task(run(b"exit 0", timeout=timedelta(seconds=2)))
+        task = asyncio.create_task(run(b"exit 0", timeout=timedelta(seconds=0.3)))
         await asyncio.sleep(0)
         block_until_ended(children() - before)
-        deadline = asyncio.get_running_loop().time() + 2
+        deadline = asyncio.get_running_loop().time() + 0.3
         while asyncio.get_running_loop().time() < deadline:
             pass
         return await task
