@@ -14,6 +14,7 @@ from onceward.domain.job import Job, OpenCall, PresentAttempt
 from onceward.domain.money import Cost
 from onceward.domain.names import DownstreamKey, StepKey
 from onceward.domain.records import LOCAL, Answer, PastAttempt, Usage, past_attempt
+from onceward.domain.repeating import stands_for_both
 from onceward.domain.states import AttemptOutcome, AttemptStage, CallState
 
 
@@ -64,8 +65,18 @@ def history_of(job: Job, past: Iterable[PastAttempt], answers: Sequence[Answer])
 
 
 def cost_of_job(job: Job, open_at_end: Iterable[OpenCall], answers: Sequence[Answer]) -> Cost:
-    """What the job cost, late answers included; ``open_at_end``: the calls whose bounds its end has booked."""
-    return _told(job.possible_spent, open_at_end if job.state.is_terminal else job.open, answers)
+    """What the job cost, late answers included; ``open_at_end``: the calls whose bounds its end has booked.
+
+    A bound that stands for the send before a refused one too is settled by nothing that speaks of one of them.
+    """
+    bounds = [call for call in (open_at_end if job.state.is_terminal else job.open) if not _is_kept(call, answers)]
+    return _told(job.possible_spent, bounds, answers)
+
+
+def _is_kept(call: OpenCall, answers: Iterable[Answer]) -> bool:
+    """Whether a call's bound stays although the call was answered."""
+    answer = _answer_to(call, answers)
+    return answer is not None and answer.state is CallState.FAILED and stands_for_both(call, answer)
 
 
 def _line(item: PastAttempt, answers: Sequence[Answer]) -> AttemptLine:

@@ -25,20 +25,30 @@ def is_silent(call: OpenCall, refusal: Answer) -> bool:
     return was_refused and (call.target is not None or refusal.error_class in RETRYABLE)
 
 
+def stands_for_both(call: OpenCall, refusal: Answer) -> bool:
+    """Whether the bound of a call that was refused is also that of the send before it, and so is booked or stays.
+
+    Not where the earlier bound was booked as one of its own, nor where the answer is the model's own to the one
+    purchase that both sends are. Of a repeat that does not say what it repeats nobody knows: rather booked than lost.
+    """
+    if not call.is_repeat or call.state is CallState.SUBMITTED or refusal.model is not None:
+        return False
+    return call.repeats is None or not call.repeats.is_booked
+
+
 def after_refusal(job: Job, call: OpenCall, refusal: Answer) -> Job:
     """The row once a refused call is closed and its own cost is booked.
 
     A silent refusal opens the earlier send again as it was, its key and its epoch included, and takes its bound back
     out of what was spent: whoever repeats it once more books it once more. Any other ends both sends: the first one's
-    bound stays in the books, unless this answer was the model's own to the one purchase that both sends are.
+    bound stays in the books.
     """
     earlier = call.repeats
-    if earlier is None or call.state is CallState.SUBMITTED:
-        return job
-    bound = Cost.maybe(earlier.max_cost)
     if not is_silent(call, refusal):
-        is_settled = earlier.is_booked or refusal.model is not None
-        return job if is_settled else replace(job, spent=job.spent + bound)
+        bound = call.max_cost if earlier is None else earlier.max_cost
+        return replace(job, spent=job.spent + Cost.maybe(bound)) if stands_for_both(call, refusal) else job
+    if earlier is None:
+        return job
     again = replace(
         call,
         state=CallState.UNKNOWN,
@@ -49,5 +59,5 @@ def after_refusal(job: Job, call: OpenCall, refusal: Answer) -> Job:
         promised=earlier.promised,
         repeats=None,
     )
-    spent = job.spent.without(bound) if earlier.is_booked else job.spent
+    spent = job.spent.without(Cost.maybe(earlier.max_cost)) if earlier.is_booked else job.spent
     return replace(job, open=(*job.open, again), spent=spent)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onceward.domain.error_class import ErrorClass
+from onceward.domain.history import cost_of_job
 from onceward.domain.job import EarlierSend, OpenCall
 from onceward.domain.money import Cost
 from onceward.domain.records import Answer
 from onceward.domain.recovery import DidFail, from_stored_answers
-from onceward.domain.repeating import after_refusal, is_silent
-from onceward.domain.states import CallState
+from onceward.domain.repeating import after_refusal, is_silent, stands_for_both
+from onceward.domain.states import CallState, JobState
 from tests.support.builders import NOW, a_job, an_answer, an_open_call, seconds
 
 EARLIER = EarlierSend(epoch=1, attempt=2, sent_at=NOW - seconds(60), max_cost=700, is_booked=True, promised="0123abcd")
@@ -93,3 +95,32 @@ def test_work_that_was_taken_and_failed_is_no_refusal() -> None:
 
     assert from_stored_answers(taken, [a_refusal()]) == DidFail(a_refusal())
     assert after_refusal(job, taken, a_refusal()) is job
+
+
+@pytest.mark.parametrize(
+    ("earlier", "model", "high"),
+    [
+        (None, None, 1_000),  # older code's, or one whose own repeat was refused: it stands for all before it
+        (replace(EARLIER, is_booked=False), None, 1_000),
+        (EARLIER, None, 0),
+        (replace(EARLIER, is_booked=False), "fake-1", 0),
+    ],
+)
+def test_bound_that_stands_for_both_sends_outlives_a_refusal_of_one(
+    earlier: EarlierSend | None, model: str | None, high: int
+) -> None:
+    """In the books of a job that goes on, and in what is told of one that has ended."""
+    call = a_repeat(repeats=earlier, state=CallState.UNKNOWN, max_cost=1_000)
+    final = a_refusal(error_class="permanent", model=model)
+    ended = a_job(state=JobState.FAILED, spent=Cost.maybe(1_000))
+
+    told = cost_of_job(ended, [call], [final])
+    assert (told.high, stands_for_both(call, final)) == (high, high > 0)
+    assert cost_of_job(ended, [call], [replace(final, state=CallState.SUCCEEDED)]) == Cost.nothing()
+
+
+def test_late_final_refusal_of_a_repeat_that_names_no_other_books_its_bound() -> None:
+    """Its own repeat was refused, and it is a maybe again: what was sent before it is in no other book."""
+    assert after_refusal(a_job(), a_repeat(repeats=None, max_cost=1_000), a_refusal(error_class="permanent")).spent == (
+        Cost.maybe(1_000)
+    )

@@ -7,11 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from onceward.domain.history import cost_of_job
 from onceward.domain.money import Cost
 from onceward.domain.policy import Capability, OnUnknown, RetryPolicy
 from onceward.domain.records import Usage
-from onceward.domain.states import JobState, Resolution
+from onceward.domain.states import CallState, JobState, Resolution
 from onceward.errors import CallFailure
+from onceward.usecases.cancel_job import cancel_job
 from onceward.usecases.resolve_job import resolve_job
 from tests.support.builders import a_policy, an_answer
 from tests.support.dead_worker import dying_of_a_refusal
@@ -162,3 +164,32 @@ async def test_attempts_that_are_all_refused_leave_the_first_send_to_a_person(st
         await again(world)
 
     assert (world.row.state, world.row.possible_spent, world.account.reserved) == (JobState.NEEDS_REVIEW, BOUND, 5_000)
+
+
+async def test_bound_of_three_sends_outlives_the_late_refusal_of_the_second() -> None:
+    """The first was lost, the third refused for now; a worker that lost its lease hears a no to the second."""
+    world = await deduped()
+    for act in (UNKNOWN, AWAY):
+        world.provider.script = [act]
+        await again(world)
+    (second,) = world.row.open
+    assert (second.attempt, second.repeats, world.row.state) == (2, None, JobState.NEEDS_REVIEW)
+    late = {"state": CallState.FAILED, "body": None, "cost": Cost.nothing(), "error_class": "permanent"}
+    await world.store.put_cold(an_answer(attempt=2, **late), world.row.expires_at)
+    world.clock.move(timedelta(days=1))
+    await world.deliver()
+
+    assert (world.row.state, world.row.spent) == (JobState.FAILED, BOUND)
+
+
+async def test_late_refusal_of_a_repeat_tells_nothing_of_what_the_first_send_cost() -> None:
+    """The job has ended, and its bound was of both; what is read of it is the whole bound still."""
+    world = await refuse(deduped, UNKNOWN, dies=False)
+    at, job = world.deps(), world.row
+    await cancel_job(at.store, at.queue, at.clock, at.ids, tenant_id=job.tenant_id, job_id=job.job_id)
+    await again(world)
+    assert (world.row.state, world.row.spent) == (JobState.CANCELLED, BOUND)
+    late = {"state": CallState.FAILED, "body": None, "cost": Cost.nothing(), "error_class": "transient"}
+    answer = an_answer(attempt=2, **late)
+
+    assert cost_of_job(world.row, job.open, [answer]) == BOUND
