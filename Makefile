@@ -77,7 +77,7 @@ check: $(PACKAGE) ## Format, lint, types, layers and the shape of the tree; in s
 	.venv/bin/ruff check --quiet --output-format concise $(CODE) || failed=1; \
 	$(PY) tests/support/tree.py || failed=1; \
 	layers=$$(.venv/bin/lint-imports --no-logo --cache-dir .local/import-linter 2>&1) || { echo "$$layers"; failed=1; }; \
-	.venv/bin/mypy || failed=1; \
+	.venv/bin/mypy --num-workers 2 || failed=1; \
 	[ -z "$$failed" ]
 
 .PHONY: fmt
