@@ -43,10 +43,15 @@ def after_refusal(job: Job, call: OpenCall, refusal: Answer) -> Job:
     out of what was spent: whoever repeats it once more books it once more. Any other ends both sends: the first one's
     bound stays in the books.
     """
-    earlier = call.repeats
     if not is_silent(call, refusal):
-        bound = call.max_cost if earlier is None else earlier.max_cost
+        bound = call.max_cost if call.repeats is None else call.repeats.max_cost
         return replace(job, spent=job.spent + Cost.maybe(bound)) if stands_for_both(call, refusal) else job
+    return with_earlier_send(job, call)
+
+
+def with_earlier_send(job: Job, call: OpenCall) -> Job:
+    """The row of a closed repeat: the send before it, if any, is open again as it was, and its bound no more spent."""
+    earlier = call.repeats
     if earlier is None:
         return job
     again = replace(

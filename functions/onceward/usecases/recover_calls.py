@@ -31,7 +31,7 @@ from onceward.domain.recovery import (
     refusal_of,
     without_lookup,
 )
-from onceward.domain.repeating import after_refusal, is_silent
+from onceward.domain.repeating import after_refusal, is_silent, with_earlier_send
 from onceward.domain.states import CallState, WaitingFor
 from onceward.domain.timing import MAX_LOST
 from onceward.errors import CallFailure, InfrastructureError
@@ -73,6 +73,8 @@ async def recover_calls(deps: Deps, held: HeldJob, policy: KindPolicy) -> Recove
         call = _standing(held, sent, answers)
         reference = next((one for one in references if _is_of(one, call)), None)
         finding = await _found(deps, held, call, answers, reference, policy)
+        if isinstance(finding, DidNotHappen):
+            call, finding = _before_absent(deps, held, call, policy)
         _note(held, call, finding)
         if isinstance(finding, LookAgain):
             look_again_at = finding.at if look_again_at is None else min(look_again_at, finding.at)
@@ -209,6 +211,17 @@ def _standing(held: HeldJob, call: OpenCall, answers: Sequence[Answer]) -> OpenC
         return call
     _close_refused(held, call, refusal)
     return held.job.call_of(call.step) or call
+
+
+def _before_absent(deps: Deps, held: HeldJob, call: OpenCall, policy: KindPolicy) -> tuple[OpenCall, Finding]:
+    """What a call that did not happen leaves: the send before it, where its target had promised it no lookups."""
+    others = tuple(one for one in held.job.open if one.step != call.step)
+    job = with_earlier_send(replace(held.job, open=others), call)
+    earlier = job.call_of(call.step)
+    if earlier is None or deps.promise_to(earlier).lookup_lag is not None:
+        return call, DidNotHappen()
+    held.job = job
+    return earlier, _by_policy(deps, held, earlier, policy)
 
 
 def _close_refused(held: HeldJob, call: OpenCall, refusal: Answer) -> None:

@@ -282,3 +282,16 @@ def test_a_first_request_that_is_refused_is_over() -> None:
     reset(world)
     assert (world.rest().state, world.effects) == (JobState.SUCCEEDED, 1)
     assert len({key for key, _ in world.target.effects} | {one.key for one in answers(world)}) == 2
+
+
+def test_what_is_not_found_says_nothing_of_a_send_before_the_promise() -> None:
+    """A deploy has declared lookups since: they find no trace of the repeat, and would have found none of the first."""
+    world = RefusingWorld("nothing")
+    lose(world)
+    world.target.promise = "lookup"
+    world.target.effects.clear()  # done where no lookup looks
+    resolve(world, Resolution.RETRY)
+    world.target.before = [lost(), *[AUTH] * 9]
+
+    assert (told(world.rest(rounds=12)), world.target.lookups > 0) == ((JobState.NEEDS_REVIEW, 1), True)
+    assert len({world.row.open[0].key} | {one.key for one in answers(world)}) == 1
