@@ -69,6 +69,7 @@ def own(stack: DeployedStack) -> Iterator[OwnStage]:
             "creates_per_minute": str(CREATES_PER_MINUTE),
             "documents_per_day": str(DOCUMENTS_PER_DAY),
             "sweeper_schedule": "false",
+            "maximum_concurrency": "2",  # as few processes of the worker as there may be: each takes seconds of a core
             "model_url": stack.model.base_url,
             "model_name": STAND_IN_MODEL,
         }
