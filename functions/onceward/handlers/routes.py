@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from onceward.errors import MethodNotAllowed, NotFound
 from onceward.wire.scopes import Scope
@@ -74,7 +75,13 @@ class ApiRoute:
 
     def _match(self, path: str) -> re.Match[str] | None:
         """The path, if it is of this shape."""
-        return re.fullmatch(re.sub(r"<(\w+)>", r"(?P<\1>[^/]+)", re.escape(self.path)), path)
+        return _shape_of(self.path).fullmatch(path)
+
+
+@cache
+def _shape_of(template: str) -> re.Pattern[str]:
+    """What a template's paths look like: made once, since each request is compared with most of the routes."""
+    return re.compile(re.sub(r"<(\w+)>", r"(?P<\1>[^/]+)", re.escape(template)))
 
 
 UPLOAD = ApiRoute(method="POST", path=DOCUMENTS, scope=Scope.JOBS_WRITE, has_body=True)
