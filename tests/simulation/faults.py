@@ -88,6 +88,7 @@ ALPHABET: dict[str, tuple[Fault, ...]] = {
     "store.switched_off": AT_READS,
     "store.get_breaker": AT_READS,
     "store.count_due": OF_INDEX,
+    "queue.hide": tuple(fault for fault in AT_WRITES if fault is not Fault.SDK_RETRY),  # the same visibility once more
     "blob.get": AT_READS,
     "blob.head": AT_READS,
     "provider.generate": AT_CALLS,  # provider clients retry nothing by themselves
@@ -198,10 +199,17 @@ class Counter:
     untimely: frozenset[Fault] = NO_TTL
     expire: Callable[[Fault], None] = lambda _: None
     _planned: dict[int, Fault] = field(init=False)
+    _last: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Look the plan's faults up by number."""
         self._planned = dict(self.plan.faults)
+        self._last = self.plan.last
+
+    @property
+    def is_past_plan(self) -> bool:
+        """Whether the next boundary is behind all that is planned, so that another fault may be."""
+        return len(self.trace) > self._last
 
     def cross(self, process: str, name: str, at: float, *, alike: frozenset[Fault] = NOTHING) -> Fault | None:
         """Number one crossing and tell its fault, if the plan has one here; nothing counts once the story is over."""
@@ -213,3 +221,7 @@ class Counter:
         if fault is not None:
             self.struck.append((boundary, fault))
         return fault
+
+    def is_free(self, boundary: Boundary) -> bool:
+        """Whether no fault has struck at a boundary, so that one more could have."""
+        return boundary.index not in self._planned

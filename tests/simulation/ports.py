@@ -31,7 +31,9 @@ class SimClock:
 
     def now(self) -> datetime:
         """The wall clock, cut to milliseconds."""
-        return wall(self.process.loop.time() + self.process.skew)
+        process = self.process
+        process.has_read_clock = True
+        return wall(process.loop.time() + process.skew)
 
     def monotonic(self) -> float:
         """Virtual seconds."""

@@ -12,17 +12,18 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from onceward.errors import OncewardError
+from tests.simulation.alike import alike_at, port_of
 from tests.simulation.bell import until_done
-from tests.simulation.faults import Counter, Fault
+from tests.simulation.faults import NOTHING, Boundary, Counter, Fault
 from tests.simulation.lanes import LANE, Lane
 from tests.simulation.scheduler import VirtualLoop
 
 LATENCY = 0.006  # virtual seconds before each port call's effect: calls of other processes fit in between
 PAUSE = 15.0  # virtual seconds: longer than the send window (10), shorter than a lease less its margin (52)
+STARVED = 70.0  # virtual seconds: longer than a lease, so that it is held by the heartbeat alone
 READ_TIMEOUT = 3.0  # virtual seconds: the SDK's, for tables and queues
 THROTTLED = 10.0  # virtual seconds of a burst: longer than any client's own tries
 REFUSED = frozenset({Fault.ERROR_BEFORE, Fault.THROTTLE, Fault.CONFLICT})
@@ -46,6 +47,7 @@ class Process:
     """One invocation: its lanes, whether it is dead, the tokens it made.
 
     ``held_up``: for how many seconds it was frozen between its last call of a port and that call's effect;
+    ``last``: that call, if it was not refused; ``has_read_clock``: whether it has looked at its wall clock since;
     ``has_read_nothing``: whether it has read a page with nothing on it; ``known_kinds``: their versions.
     """
 
@@ -58,6 +60,8 @@ class Process:
         self.skew = skew
         self.most_skew = most_skew
         self.is_reading_stale = False
+        self.last: Boundary | None = None
+        self.has_read_clock = True
         self.main = Lane(f"{name}.main")
         self.beat = Lane(f"{name}.beat")
         self.is_dead = False
@@ -143,24 +147,30 @@ class Process:
         if counter.is_over:
             return None
         called_at = loop.time()
-        await (loop.pause(LATENCY) if loop.turns is None else loop.turns.wait(self.name, loop))
+        if loop.turns is not None:
+            await loop.turns.wait(self.name, loop)
+        elif not loop.pass_at_once(LATENCY):
+            await loop.pause(LATENCY)
         self.check_alive()
         now = loop.time()
         self.held_up = now - called_at - LATENCY
-        fault = counter.cross(self.name, name, now, alike=self._alike())
+        is_refused = bool(counter.throttled) and self._is_throttled(name)
+        alike = alike_at(self, counter, called_at, is_refused=is_refused) if counter.is_past_plan else NOTHING
+        fault = counter.cross(self.name, name, now, alike=alike)
+        self.last, self.has_read_clock = None if is_refused else counter.trace[-1], False
         if fault is Fault.THROTTLE:
-            counter.throttled[_port(name)] = now + THROTTLED
-        elif fault is None and counter.throttled and self._is_throttled(name):
-            return Fault.THROTTLE
-        return fault
+            counter.throttled[port_of(name)] = now + THROTTLED
+        return Fault.THROTTLE if fault is None and is_refused else fault
 
     async def suffer[T](self, fault: Fault, call: Crossing[T]) -> T:
         """Make a port call at which a fault strikes."""
         called_at = self.loop.time() - LATENCY - self.held_up
         call.struck_by = fault
-        if fault in REFUSED or self._is_throttled(call.name):
+        if fault in REFUSED:
             return call.fail(fault)
         await self._before(fault, call)
+        if self._is_throttled(call.name):
+            return call.fail(Fault.THROTTLE)
         self.held_up = self.loop.time() - called_at - LATENCY
         if fault is Fault.LATE_EFFECT:
             self._take_effect_later(call)
@@ -176,15 +186,9 @@ class Process:
         await self._after(fault, call)
         return reply
 
-    def _alike(self) -> frozenset[Fault]:
-        """The faults that are none of their own here: nothing to starve, a clock that is off, no time is over."""
-        is_alone = all(map(asyncio.Task.done, self.beat.tasks))
-        untimely = self._counter.untimely
-        return _alike(is_alone, self.skew >= self.most_skew, -self.skew >= self.most_skew, untimely)
-
     def _is_throttled(self, name: str) -> bool:
         """Whether all that its port is asked for is refused just now."""
-        return self.loop.time() < self._counter.throttled.get(_port(name), 0.0)
+        return self.loop.time() < self._counter.throttled.get(port_of(name), 0.0)
 
     def _take_effect_later(self, call: Crossing[Any]) -> None:
         """Let the network deliver a call after its caller has given up, whatever has become of the caller."""
@@ -209,7 +213,7 @@ class Process:
                 self.freeze(PAUSE, self.main, self.beat)
                 await asyncio.sleep(0)
             case Fault.STARVE_BEFORE:
-                self.freeze(call.freeze_seconds, self.main)
+                self.freeze(STARVED, self.main)
                 await asyncio.sleep(0)
             case Fault.CLOCK_AHEAD:
                 self.skew = self.most_skew
@@ -233,7 +237,7 @@ class Process:
             case Fault.PAUSE_AFTER:
                 self.freeze(PAUSE, self.main, self.beat)
             case Fault.STARVE_AFTER:
-                self.freeze(call.freeze_seconds, self.main)
+                self.freeze(STARVED, self.main)
             case _:
                 return
         self.check_alive()
@@ -244,17 +248,6 @@ class Process:
         """Go no further if the process is dead."""
         if self.is_dead:
             raise Crashed(self.name)
-
-
-def _port(name: str) -> str:
-    """The port that a call is made at."""
-    return name.partition(".")[0]
-
-
-@cache
-def _alike(is_alone: bool, is_ahead: bool, is_behind: bool, untimely: frozenset[Fault]) -> frozenset[Fault]:
-    starving = (Fault.STARVE_BEFORE, Fault.STARVE_AFTER) if is_alone else ()
-    return frozenset((*starving, *untimely, *[Fault.CLOCK_AHEAD] * is_ahead, *[Fault.CLOCK_BEHIND] * is_behind))
 
 
 @dataclass(slots=True)  # not frozen: some hundred are made in each run, and freezing doubles what one costs
