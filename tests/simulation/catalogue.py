@@ -22,7 +22,8 @@ from pathlib import Path
 
 from tests.simulation.scenario import Scenario
 
-ONE_CALL, SAME_KEY = PAIRED = ("one-call", "same-key")  # create, run and settle
+ONE_CALL, CANCELLED = WHOLE = ("one-call", "cancel-queued")  # all pairs of each fit into a test run
+SAME_KEY, RESET = PARTLY = ("same-key", "reset")  # some parts of each, others with every commit
 TARGETS = ("action-header", "action-natural", "action-lookup", "action-nothing")  # so of each kind of target
 
 

@@ -101,23 +101,30 @@ class Explorer:
         return self.report
 
     def pairs(self, part: Share = ALL) -> Report:
-        """All pairs whose first fault is in a part; the single faults that only lead there are not counted."""
-        first = play(self.scenario, Plan(), self.seed, self.bug)
-        for number, (boundary, fault) in enumerate(singles(first, Plan())):
-            if number % part.of == part.number:
-                single = Plan().plus(boundary.index, fault)
-                self._deeper(play(self.scenario, single, self.seed, self.bug), single, 1)
+        """All pairs whose first fault is in a part."""
+        return self.exactly(2, part)
+
+    def exactly(self, depth: int, part: Share = ALL) -> Report:
+        """All plans of so many faults, where those before the last one are in a part of all that lead there.
+
+        Runs that only lead there are not counted.
+        """
+        leading = [Plan()]
+        for _ in range(depth - 1):
+            leading = [plan.plus(boundary.index, fault) for plan in leading for boundary, fault in self._ways(plan)]
+        for plan in leading[part.number :: part.of]:
+            for boundary, fault in self._ways(plan):
+                self._try(plan.plus(boundary.index, fault))
         return self.report
 
     def drawn_pairs(self, share: Share) -> Report:
         """One pair in so many, drawn alike for the same share: first any first fault, then any behind it."""
         draw = random.Random(f"{self.scenario.name}/{share}")
-        first = play(self.scenario, Plan(), self.seed, self.bug)
-        ways = list(singles(first, Plan()))
+        ways = self._ways(Plan())
         firsts = min(-(-len(ways) * AT_ONCE // share.of), -(-MOST_DRAWN * AT_ONCE // len(ways)))
         for boundary, fault in draw.sample(ways, firsts):
             single = Plan().plus(boundary.index, fault)
-            behind = list(singles(play(self.scenario, single, self.seed, self.bug), single))
+            behind = self._ways(single)
             for second, strike in draw.sample(behind, min(len(behind), -(-len(behind) // AT_ONCE))):
                 self._try(single.plus(second.index, strike))
         return self.report
@@ -137,6 +144,10 @@ class Explorer:
                 plan = plan.plus(boundary.index, fault)
                 run = self._try(plan)
         return self.report
+
+    def _ways(self, plan: Plan) -> list[tuple[Boundary, Fault]]:
+        """What may come on top of a plan, by a run of it that is not counted."""
+        return list(singles(play(self.scenario, plan, self.seed, self.bug), plan))
 
     def _deeper(self, run: Run, plan: Plan, depth: int) -> None:
         """Every fault behind the last one of ``plan``, at the boundaries that its run has crossed."""

@@ -144,10 +144,7 @@ def _same(world: World, key: str) -> dict[str, Any]:
 
 
 async def intrude(world: World) -> None:
-    """Another tenant asks for the job, and is told what it would be told of one that is not there.
-
-    Beside it all that is not let in, of whomever: it leaves nothing behind.
-    """
+    """Another tenant asks for the job, and is told what it would be told of one that is not there."""
     job = await first_job(world)
     for route in (routes.READ_JOB, routes.CANCEL_JOB, routes.ERASE_JOB, routes.READ_HISTORY):
         foreign = await told(world, route, job.job_id, by=STRANGER)
@@ -157,13 +154,11 @@ async def intrude(world: World) -> None:
     assert listed.body["jobs"] == [], listed
     review = await told(world, routes.RESOLVE_REVIEW, job.job_id, by=STRANGER, body={})
     assert review.code == "forbidden", review
-
-    await _be_refused(world)
     assert list(world.store.rows.values()) == [row_of(world, job.job_id)], "a request that was refused has left a job"
 
 
-async def _be_refused(world: World) -> None:
-    """Requests that are not let in; what is open to all answers without a token."""
+async def be_refused(world: World) -> None:
+    """Requests that are not let in leave nothing behind; what is open to all answers without a token."""
     for status, code, wrong in REFUSALS:
         given = {"body": {"kind": "sim.one", "input": {"text": CANARY}}, "headers": {"idempotency-key": "key"}, **wrong}
         heard = await told(world, routes.CREATE_JOB, **given)
@@ -179,6 +174,7 @@ async def _be_refused(world: World) -> None:
         heard_of = await ask_until_heard(world, pass_on(world, an_event(method, path)))
         assert heard_of is not None, path
         assert heard_of.status == status, heard_of
+    assert not world.store.rows, "a request that was refused has left a job"
 
 
 async def bring_document(world: World) -> None:

@@ -9,7 +9,7 @@ from tests.simulation.model import DEDUPES, LOOKUP, Script
 from tests.simulation.scenario import Scenario
 
 ONE_A_MINUTE = Limits.of(creates_per_minute=1, documents_per_day=0)
-LEASES = 100.0  # seconds of a call that outlasts its first lease
+LEASES = 70.0  # seconds of a call that outlasts its first lease
 
 STORIES = (
     Scenario(name="one-call"),
@@ -35,7 +35,7 @@ STORIES = (
     Scenario(name="reset", script=(Script.RESET,)),
     Scenario(name="reset-lookup", script=(Script.RESET,), capability=LOOKUP),
     Scenario(name="reset-odd-lookups", script=(Script.RESET,), capability=LOOKUP, odd_lookups=2),
-    Scenario(name="reset-retry", script=(Script.RESET,) * 3, on_unknown=OnUnknown.RETRY),
+    Scenario(name="reset-retry", script=(Script.RESET,) * 2, most_attempts=2, on_unknown=OnUnknown.RETRY),
     Scenario(name="same-key", requests=("key-1", "key-1", "key-1/another body")),
     Scenario(name="rate-limited", requests=("key-1", "key-2", "key-2"), limits=ONE_A_MINUTE),
     Scenario(name="batch-over-budget", requests=("key-1", "key-2", "key-3"), grant=2_500),

@@ -28,8 +28,10 @@ SOON = 5.0  # seconds after the rest until a person decides
 LONG = 100.0  # seconds of a call: longer than a lease
 LONGER = 150.0  # and longer than a participant needs to see that its own time is over
 EARLY, AMIDST, LATE = 0.1, 2.0, 20.0  # seconds after the 202: before the join, while the model answers, after the end
+AT_REST = 5.0  # virtual seconds: until then it is the story of the review alone, `shared-reset`
 HASTY = timedelta(seconds=40)  # the deadline of one that does not wait for a long call
-BUSY = (Script.BUSY,) * 2  # a flight of each attempt: a third one would be the second told again
+ONE = ("key-1",)  # where it is told of the flight, and another participant would be told the same
+BUSY = (Script.BUSY,)
 DROPS, FINISHES = "sim.shared_drops", "sim.shared_finishes"
 
 
@@ -87,44 +89,46 @@ IN_REVIEW = replace(FLOWN, script=(Script.RESET,), judge=None)
 STORIES = (
     replace(FLOWN, requests=THREE),
     replace(FLOWN, name="shared-in-one-batch", concurrency=1),
-    replace(FLOWN, name="shared-slow", call_seconds=LONG, capability=LOOKUP),
-    replace(FLOWN, name="shared-no-budget", grant=None),
-    replace(FLOWN, name="shared-other-question", requests=(*TWO, "key-3/another text")),
-    replace(FLOWN, name="shared-full", requests=THREE, flight_limits=FlightLimits(participants=2, flights=1)),
+    replace(FLOWN, name="shared-slow", call_seconds=LONG, capability=LOOKUP, requests=ONE),
+    replace(FLOWN, name="shared-no-budget", grant=None, requests=ONE),
+    replace(FLOWN, name="shared-other-question", requests=("key-1", "key-2/another text")),
+    replace(FLOWN, name="shared-full", flight_limits=FlightLimits(participants=1, flights=1)),
     # It fails: each goes on by its own policy.
-    replace(FLOWN, name="shared-busy-once", script=(Script.BUSY,), requests=THREE),
-    replace(FLOWN, name="shared-busy", script=BUSY, most_attempts=len(BUSY), judge=ends(failed=2)),
-    replace(FLOWN, name="shared-redriven", script=BUSY, most_attempts=len(BUSY), requests=("key-1",), redrives=1),
+    replace(FLOWN, name="shared-busy-once", script=BUSY),
+    replace(FLOWN, name="shared-busy", script=BUSY, most_attempts=1, judge=ends(failed=2)),
+    replace(FLOWN, name="shared-redriven", script=BUSY, most_attempts=1, requests=ONE, redrives=1),
     replace(FLOWN, name="shared-rejected", script=(Script.REJECTED,), judge=ends(failed=2)),
     # It goes to review, and a person decides.
     replace(IN_REVIEW, name="shared-reset"),
-    replace(IN_REVIEW, name="shared-reset-lookup", capability=LOOKUP),
-    replace(IN_REVIEW, name="shared-accepted", verdicts=((("accept", SOON),),), judge=ends()),
-    replace(IN_REVIEW, name="shared-refused", verdicts=((("fail", SOON),),), judge=ends(failed=2)),
-    replace(IN_REVIEW, name="shared-again", verdicts=((("retry", SOON),),), judge=ends()),
+    replace(IN_REVIEW, name="shared-reset-lookup", capability=LOOKUP, requests=ONE),
+    replace(IN_REVIEW, name="shared-accepted", new_from=AT_REST, verdicts=((("accept", SOON),),), judge=ends()),
+    replace(IN_REVIEW, name="shared-refused", requests=ONE, verdicts=((("fail", SOON),),), judge=ends(failed=1)),
+    replace(IN_REVIEW, name="shared-again", requests=ONE, verdicts=((("retry", SOON),),), judge=ends()),
     # Some leave, or all.
     replace(FLOWN, name="shared-first-leaves", cancel_at=AMIDST, cancelling=("key-1",), judge=ends(cancelled=1)),
     replace(FLOWN, name="shared-second-leaves", cancel_at=EARLY, cancelling=("key-2",), judge=ends(cancelled=1)),
-    replace(FLOWN, name="shared-all-leave-early", requests=("key-1",), cancel_at=EARLY, judge=ends(cancelled=1)),
+    replace(FLOWN, name="shared-all-leave-early", requests=ONE, cancel_at=EARLY, judge=ends(cancelled=1)),
     replace(FLOWN, name="shared-all-leave", cancel_at=AMIDST, judge=ends(cancelled=2)),
     replace(
         FLOWN,
         name="shared-all-leave-dropped",
+        requests=ONE,
         kind=DROPS,
         kinds=more_kinds,
         call_seconds=LONG,
         cancel_at=AMIDST,
-        judge=ends(cancelled=2),
+        judge=ends(cancelled=1),
     ),
     replace(
         FLOWN,
         name="shared-all-leave-finished",
+        requests=ONE,
         kind=FINISHES,
         kinds=more_kinds,
         cancel_at=AMIDST,
-        judge=ends(cancelled=2),
+        judge=ends(cancelled=1),
     ),
-    replace(IN_REVIEW, name="shared-leaves-review", cancel_at=LATE, cancelling=("key-1",)),
+    replace(IN_REVIEW, name="shared-leaves-review", new_from=AT_REST, cancel_at=LATE, cancelling=("key-1",)),
     # A deadline of its own, and the flight's.
     replace(
         FLOWN,
@@ -137,6 +141,7 @@ STORIES = (
     replace(
         FLOWN,
         name="shared-flight-late",
+        requests=ONE,
         script=(Script.ANSWER,),
         also=hasty(is_first_flight),
     ),

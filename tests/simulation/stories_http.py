@@ -22,7 +22,15 @@ from tests.simulation.http_door import HttpDoor
 from tests.simulation.http_line import TARGET
 from tests.simulation.kinds import ONE_CALL, Given, Made
 from tests.simulation.model import DEDUPES, Script
-from tests.simulation.reading import bring_document, erase, intrude, read_all, read_operation, read_review
+from tests.simulation.reading import (
+    be_refused,
+    bring_document,
+    erase,
+    intrude,
+    read_all,
+    read_operation,
+    read_review,
+)
 from tests.simulation.scenario import Scenario
 from tests.simulation.stories_actions import witness
 
@@ -103,6 +111,7 @@ STORIES = (
     _story("review", script=LOST, verdicts=((("accept", SOON),),)),
     _story("review-read", script=LOST, also=read_review),
     _story("foreign", also=intrude),
+    _story("refused", requests=(), also=be_refused),
     _story("document", kind=ABOUT, kinds=about_a_document, requests=(), also=bring_document),
     _action("read", also=read_operation),
     _action("reused", requests=("key-1", "key-1/other arguments")),

@@ -8,8 +8,8 @@ from tests.simulation.model import DEDUPES
 from tests.simulation.scenario import Scenario
 
 STORIES = (
-    Scenario(name="off-before", off=(0.0, 120.0)),
-    Scenario(name="off-between-steps", kind=TWO_CALLS, call_seconds=8.0, off=(1.0, 120.0)),
-    Scenario(name="off-dedupes", capability=DEDUPES, off=(0.03, 120.0)),
+    Scenario(name="off-before", off=(0.0, 50.0)),
+    Scenario(name="off-between-steps", kind=TWO_CALLS, call_seconds=8.0, off=(1.0, 50.0)),
+    Scenario(name="off-dedupes", capability=DEDUPES, off=(0.03, 50.0)),
     Scenario(name="off-retry", on_unknown=OnUnknown.RETRY, off=(0.03, 60.0)),
 )

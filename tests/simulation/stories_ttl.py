@@ -100,7 +100,7 @@ STORIES = (
     _story("read", read, door=HTTP, judge=None),
     _story("erase", erase, door=HTTP),
     _story("letter", redrive, script=(Script.BUSY,) * 3, on_unknown=OnUnknown.RETRY),
-    _story("flight", ask_again, kind=SHARED, requests=("key-1", "key-2")),
+    _story("flight", ask_again, kind=SHARED),
     _story(
         "action", ask_for_operation, door=HTTP, kind=f"action.{TARGET}", kinds=declared, script=(Script.REJECTED,) * 2
     ),
