@@ -11,6 +11,8 @@ fault stands for another where one has struck already. ``test_alike.py`` plays b
   process that does nothing else beside and has not looked at its clock: it makes the same call when it wakes.
 - *A call that is refused anyhow* has no effect after which anything could happen, and no answer that could be lost.
 - *No time is over*: TTL takes nothing before its time.
+- *A read before a sleep is one after it*, if both are told the same: whoever sleeps before a read makes it at both
+  times and compares. So one run stands for the other (``AFTER``), and it takes a run to know.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import asyncio
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tests.simulation.faults import Counter, Fault
+from tests.simulation.faults import Counter, Fault, faults_at
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
@@ -28,6 +30,12 @@ OBEDIENT = frozenset({"store", "queue", "blob"})  # ports whose calls fail by a 
 STARVING = frozenset({Fault.STARVE_BEFORE, Fault.STARVE_AFTER})
 DYING = frozenset({Fault.CRASH_BEFORE})
 SLEEPING = frozenset({Fault.FREEZE_BEFORE, Fault.PAUSE_BEFORE})
+AFTER = {  # what a sleep before a read may stand for
+    Fault.FREEZE_BEFORE: Fault.FREEZE_AFTER,
+    Fault.PAUSE_BEFORE: Fault.PAUSE_AFTER,
+    Fault.STARVE_BEFORE: Fault.STARVE_AFTER,
+}
+BEFORE = {after: before for before, after in AFTER.items()}
 UNFELT = frozenset(
     {
         Fault.CRASH_AFTER,
@@ -58,6 +66,12 @@ def alike_at(process: Process, counter: Counter, called_at: float, *, is_refused
         is_asleep_alike=is_next and is_unread and is_alone and len(process.main.tasks) == 1,
         is_refused=is_refused,
     )
+
+
+def may_stand_for(fault: Fault, name: str) -> Fault | None:
+    """The same sleep after the call, of a call that has no effect and is answered by a table alone."""
+    is_read = Fault.CRASH_AFTER not in faults_at(name) and port_of(name) in OBEDIENT
+    return AFTER.get(fault) if is_read else None
 
 
 def port_of(name: str) -> str:

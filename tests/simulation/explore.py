@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tests.simulation import quick
+from tests.simulation.alike import BEFORE
 from tests.simulation.bug import NO_BUG, Bug
 from tests.simulation.failures import Failed, commit
 from tests.simulation.faults import Boundary, Fault, Plan
@@ -113,8 +114,8 @@ class Explorer:
         for _ in range(depth - 1):
             leading = [plan.plus(boundary.index, fault) for plan in leading for boundary, fault in self._ways(plan)]
         for plan in leading[part.number :: part.of]:
-            for boundary, fault in self._ways(plan):
-                self._try(plan.plus(boundary.index, fault))
+            if not self._is_stood_for(plan):
+                self._deeper(self._lead(plan), plan, 1)
         return self.report
 
     def drawn_pairs(self, share: Share) -> Report:
@@ -147,17 +148,30 @@ class Explorer:
 
     def _ways(self, plan: Plan) -> list[tuple[Boundary, Fault]]:
         """What may come on top of a plan, by a run of it that is not counted."""
-        return list(singles(play(self.scenario, plan, self.seed, self.bug), plan))
+        return list(singles(self._lead(plan), plan))
+
+    def _lead(self, plan: Plan) -> Run:
+        """A run that only leads to others."""
+        return play(self.scenario, plan, self.seed, self.bug)
+
+    def _is_stood_for(self, plan: Plan) -> bool:
+        """Whether another run, with the last fault's like in its place, is this one."""
+        if not plan.faults:
+            return False
+        *others, (index, fault) = plan.faults
+        return fault in BEFORE and self._lead(Plan((*others, (index, BEFORE[fault])))).stands_for is fault
 
     def _deeper(self, run: Run, plan: Plan, depth: int) -> None:
         """Every fault behind the last one of ``plan``, at the boundaries that its run has crossed."""
+        known: set[tuple[int, Fault | None]] = set()
         for boundary, fault in singles(run, plan):
             if self.stop_at is not None and len(self.report.failed) >= self.stop_at:
                 return
-            if not self.only(boundary, fault):
+            if (boundary.index, fault) in known or not self.only(boundary, fault):
                 continue
             longer = plan.plus(boundary.index, fault)
             reached = self._try(longer)
+            known.add((boundary.index, reached.stands_for))
             if depth > 1:
                 self._deeper(reached, longer, depth - 1)
 

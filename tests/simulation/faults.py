@@ -188,13 +188,17 @@ class Plan:
 
 @dataclass(slots=True)
 class Counter:
-    """Numbers the boundaries of one run and remembers which faults of the plan have struck."""
+    """Numbers the boundaries of one run and remembers which faults of the plan have struck.
+
+    ``stands_for``: the fault that would have come to the same in the place of the last one that struck.
+    """
 
     plan: Plan
     trace: list[Boundary] = field(default_factory=list)
     struck: list[tuple[Boundary, Fault]] = field(default_factory=list)
     late: list[asyncio.Task[None]] = field(default_factory=list)
     throttled: dict[str, float] = field(default_factory=dict)
+    stands_for: Fault | None = None
     is_over: bool = False
     untimely: frozenset[Fault] = NO_TTL
     expire: Callable[[Fault], None] = lambda _: None
@@ -220,6 +224,7 @@ class Counter:
         fault = self._planned.get(boundary.index)
         if fault is not None:
             self.struck.append((boundary, fault))
+            self.stands_for = None
         return fault
 
     def is_free(self, boundary: Boundary) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onceward.errors import OncewardError
-from tests.simulation.alike import alike_at, port_of
+from tests.simulation.alike import alike_at, may_stand_for, port_of
 from tests.simulation.bell import until_done
 from tests.simulation.faults import NOTHING, Boundary, Counter, Fault
 from tests.simulation.lanes import LANE, Lane
@@ -168,6 +168,8 @@ class Process:
         call.struck_by = fault
         if fault in REFUSED:
             return call.fail(fault)
+        later = None if self.is_reading_stale else may_stand_for(fault, call.name)
+        told = None if later is None else await call.effect()
         await self._before(fault, call)
         if self._is_throttled(call.name):
             return call.fail(Fault.THROTTLE)
@@ -177,6 +179,8 @@ class Process:
             return call.fail(fault)
         reply = await call.effect()
         self.check_alive()
+        if later is not None and reply == told:
+            self._counter.stands_for = later
         if fault in (Fault.SDK_RETRY, Fault.LATE_RETRY):
             await asyncio.sleep(READ_TIMEOUT if fault is Fault.LATE_RETRY else 0)
             self.check_alive()

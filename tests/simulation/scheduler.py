@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from tests.simulation.lanes import LANE, Lane, OrderedTask, Ready
 from tests.simulation.turns import Turns
 
-MOST_STEPS = 400_000  # a scenario takes some thousands; beyond this something spins
+MOST_STEPS = 100_000  # a scenario takes some thousands; beyond this something spins
 LONGEST = 100 * 86_400.0  # virtual seconds: past the time for which anything of a job is kept
 
 

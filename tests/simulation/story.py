@@ -31,7 +31,8 @@ LEFTOVERS_SECONDS = 3 * 3600.0  # a message that nobody acknowledged comes back 
 class Run:
     """What a run came to: what it crossed, which faults struck, what was violated, how many checks were made.
 
-    ``ends``: state and attempts of each job, the oldest first.
+    ``ends``: state and attempts of each job, the oldest first; ``stands_for``: what would have come to the same in the
+    place of its last fault.
     """
 
     trace: tuple[Boundary, ...]
@@ -40,6 +41,7 @@ class Run:
     checks: int
     ended_at: float
     ends: tuple[tuple[str, int], ...] = ()
+    stands_for: Fault | None = None
 
 
 def play(
@@ -70,6 +72,7 @@ def play(
             checks=checker.checks,
             ended_at=loop.time(),
             ends=tuple((str(row.state), row.attempts) for row in world.store.rows.values()),
+            stands_for=counter.stands_for,
         )
 
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulation.alike import UNFELT
+from tests.simulation.alike import AFTER, UNFELT
 from tests.simulation.catalogue import story_of
 from tests.simulation.faults import Boundary, Fault, Plan, faults_at
 from tests.simulation.scenario import Scenario
@@ -90,6 +90,23 @@ def test_a_call_that_is_refused_anyhow_suffers_nothing_from_what_comes_after_it(
             assert list(map(str, run.trace)) == list(map(str, throttled.trace)), (one, fault)
             assert (run.ends, run.violations) == (throttled.ends, throttled.violations)
     assert refused
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_read_before_a_sleep_is_one_after_it_if_both_are_told_the_same(name: str) -> None:
+    """The very same run, to the last call and its time; some sleeps do come between a write and its reader."""
+    story = story_of(name)
+    slept = [(at, fault) for at in play(story).trace for fault in AFTER if fault in at.faults]
+    stands = 0
+    for at, fault in slept:
+        run = play(story, Plan().plus(at.index, fault))
+        if run.stands_for is not None:
+            other = play(story, Plan().plus(at.index, run.stands_for))
+            stands += 1
+
+            assert list(map(str, run.trace)) == list(map(str, other.trace)), (at, fault)
+            assert (run.ends, run.violations) == (other.ends, other.violations)
+    assert 0 < stands < len(slept)
 
 
 def test_who_dies_at_a_call_that_is_refused_is_dead() -> None:
