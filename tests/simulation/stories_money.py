@@ -54,7 +54,7 @@ STORIES = (
         judge=charged_once,
     ),
     Scenario(name="one-in-flight", requests=("key-1", "key-2"), most_in_flight=1),
-    Scenario(name="one-in-flight-redriven", script=(Script.BUSY,) * 2, most_attempts=2, most_in_flight=1, redrives=1),
+    Scenario(name="one-in-flight-redriven", script=(Script.BUSY,), most_attempts=1, most_in_flight=1, redrives=1),
     Scenario(name="brown-out", script=(Script.DOWN,), breaker=TOUCHY),
     Scenario(
         name="money",

@@ -12,8 +12,6 @@ STORIES = (
     Scenario(name="redrive-doubled", script=BUSY, most_attempts=1, redrives=1, copies=2),
     Scenario(name="redrive-unlimited", script=BUSY, most_attempts=1, redrives=1, grant=None),
     Scenario(name="redrive-twice", script=BUSY * 2, most_attempts=1, redrives=2),
-    Scenario(
-        name="redrive-second-step", kind=TWO_CALLS, script=(Script.ANSWER, *BUSY * 2), most_attempts=2, redrives=1
-    ),
+    Scenario(name="redrive-second-step", kind=TWO_CALLS, script=(Script.ANSWER, *BUSY), most_attempts=1, redrives=1),
     Scenario(name="redrive-review", script=(Script.RESET,), redrives=2),
 )
