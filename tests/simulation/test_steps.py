@@ -23,7 +23,7 @@ def test_five_steps_take_one_attempt_and_three_calls() -> None:
 
 @pytest.mark.parametrize("name", ["steps", "steps-dedupe"])
 def test_five_steps_killed_between_any_two_of_them_buy_and_make_nothing_again(name: str) -> None:
-    """A crash before and after every port call: what was accepted is neither bought nor made a second time."""
+    """A crash between any two port calls: what was accepted is neither bought nor made a second time."""
 
     def is_deadly(boundary: Boundary, fault: Fault) -> bool:
         return fault in DEADLY
@@ -31,7 +31,7 @@ def test_five_steps_killed_between_any_two_of_them_buy_and_make_nothing_again(na
     report = Explorer(scenario=BY_NAME[name], only=is_deadly).run()
 
     assert report.failed == []
-    assert report.scenarios > 40
+    assert report.scenarios > 25
 
 
 @pytest.mark.parametrize("name", ["steps-changed-given", "steps-changed-prompt", "steps-changed-sort"])
