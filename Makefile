@@ -87,14 +87,14 @@ fmt: $(PACKAGE) ## Format the code and apply the safe fixes
 
 .PHONY: test
 # What fails in a second is told before a stack is deployed, the long files first, so that both processes end together.
-# The simulation's time is virtual: it takes what the deployed stack, which waits for leases and processes most of the
-# time, leaves of the machine.
+# The simulation's time is virtual: beside all of it, it takes what the others leave of the machine, which is most of it
+# while the deployed stack waits for leases and processes.
 SIDE_BY_SIDE := tests/fuzz tests/handlers tests/contract tests/unit
 ONE_BY_ONE := tests/infra tests/scenarios
 test: setup check ## All checks, then the tests, from unit to a stack deployed on the local cloud
-	@.venv/bin/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE)
 	@mkdir -p .local; nice -n 19 .venv/bin/pytest --numprocesses 2 --dist worksteal tests/simulation \
 		>.local/simulation.log 2>&1 & simulation=$$!; trap 'kill $$simulation 2>/dev/null' EXIT INT TERM; \
+	.venv/bin/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE) || exit; \
 	.venv/bin/pytest $(ONE_BY_ONE); ended=$$?; \
 	wait $$simulation || ended=1; cat .local/simulation.log; exit $$ended
 
