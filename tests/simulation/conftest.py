@@ -38,6 +38,13 @@ def tally(record_property: Callable[[str, object], None]) -> Iterator[Tally]:
     record_property(MILLISECONDS, int((time.process_time() - began) * 1000))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test here half an hour: a story has a thousand plans, and the machine has others to run first."""
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.timeout(1800))
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Take a test's figures from whichever process ran it."""
     if report.when == "teardown":

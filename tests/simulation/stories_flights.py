@@ -26,7 +26,7 @@ TWO = ("key-1", "key-2")
 THREE = (*TWO, "key-3")
 SOON = 5.0  # seconds after the rest until a person decides
 LONG = 70.0  # seconds of a call: longer than a lease
-LONGER = 100.0  # and longer than a participant needs to see that its own time is over
+LONGER = 150.0  # and longer than a participant needs, whatever its clock, to see that its own time is over
 EARLY, AMIDST, LATE = 0.1, 2.0, 20.0  # seconds after the 202: before the join, while the model answers, after the end
 AT_REST = 5.0  # virtual seconds: until then it is the story of the review alone, `shared-reset`
 HASTY = timedelta(seconds=40)  # the deadline of one that does not wait for a long call

@@ -18,9 +18,6 @@ from tests.simulation.taking_turns import in_turn, name_of
 TURNS = 8  # commits until each story had its turn in `make test` at more than one fault
 
 
-pytestmark = pytest.mark.timeout(1800)  # a story has a thousand plans, and the machine may have others to run
-
-
 @pytest.mark.failure_mode("F19", "F20", "F78")
 @pytest.mark.parametrize("story", all_stories(), ids=name_of)
 def test_every_single_fault_keeps_every_invariant(story: Scenario, tally: Tally) -> None:
