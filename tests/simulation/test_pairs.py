@@ -16,7 +16,7 @@ PARTS = 24  # of each story, so that two processes share the work evenly
 SHARE = 400  # of the other pairs; more would not fit into the minutes that a test run may take
 
 PARTS_OF_A_TARGET = 96  # a part of all four in each `make test`: smaller ones, so that it stays within minutes
-PARTS_OF_TRIPLES, TURNS_OF_TRIPLES = 64, 32  # two parts in each `make test`, so that two processes share them
+PARTS_OF_TRIPLES, TURNS_OF_TRIPLES = 64, 16  # four parts in each `make test`, so that two processes share them
 TURNS = 24  # commits until each part had its turn in `make test`: all of them at once take a quarter of an hour
 
 
