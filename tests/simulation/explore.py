@@ -62,6 +62,11 @@ def anything(boundary: Boundary, fault: Fault) -> bool:
     return True
 
 
+def its_own(story: Scenario) -> Callable[[Boundary, Fault], bool]:
+    """The faults from where a story is no more another one: of a pair, the second fault."""
+    return lambda boundary, _: boundary.at >= story.new_from
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """One part of many: ``number`` of ``of``."""
@@ -195,4 +200,4 @@ def singles(run: Run, plan: Plan) -> Iterator[tuple[Boundary, Fault]]:
 
 def explore(scenario: Scenario, *, seed: int = 0, depth: int = 1) -> Report:
     """Every plan of up to ``depth`` faults on the code as it is, from where the story is one of its own."""
-    return Explorer(scenario=scenario, seed=seed, only=lambda boundary, _: boundary.at >= scenario.new_from).run(depth)
+    return Explorer(scenario=scenario, seed=seed, only=its_own(scenario)).run(depth)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tests.simulation.catalogue import all_stories, story_of
-from tests.simulation.explore import Explorer, Report, Share
+from tests.simulation.explore import Explorer, Report, Share, its_own
 from tests.simulation.failures import commit, keep
 from tests.simulation.pages import Proved, read_pairs, write_pairs, write_seeds
 
@@ -29,7 +29,8 @@ type Work = tuple[str, int, int]
 def pairs_of(work: Work) -> tuple[str, Report]:
     """One part of a story's pairs, and whose."""
     name, part, parts = work
-    return name, Explorer(scenario=story_of(name)).pairs(part=Share(part, parts))
+    story = story_of(name)
+    return name, Explorer(scenario=story, only=its_own(story)).pairs(part=Share(part, parts))
 
 
 def seeds_of(work: Work) -> Report:
