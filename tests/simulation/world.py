@@ -250,11 +250,12 @@ class World:
         return not self._tasks and self.events.is_idle and self.queue.next_visible_at is None
 
     async def until_idle(self) -> None:
-        """Wait for processes that were frozen, and for messages that will be acknowledged."""
+        """Wait for processes that were frozen, for messages that will be acknowledged, and for what arrives late."""
         await asyncio.gather(*self.counter.late)
         while not self.is_idle:
             self.ended.clear()
             await self.ended.wait()
+            await asyncio.gather(*self.counter.late)  # a process that was frozen until now may have sent it
 
     def keep[T](self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """A task of the world's own, looked at when it ends, also if nobody waits for it any more."""
