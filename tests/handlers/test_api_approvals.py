@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from onceward.domain.retry import ErrorClass
 from onceward.domain.states import JobState, WaitingFor
+from onceward.wire.canonical import action_fingerprint
 from tests.support.action_world import ARGUMENTS, ActionWorld
 from tests.support.actions import refused
 from tests.support.api_world import an_event, ask, claims_of
@@ -55,6 +56,20 @@ def test_an_approval_is_bound_to_the_arguments_that_were_looked_at() -> None:
     assert (swapped.status, swapped.json["code"]) == (409, "idempotency_key_reused")
     assert (other.status, other.json["code"]) == (409, "fingerprint_mismatch")
     assert (world.row.state, world.target.requests) == (JobState.WAITING, 0)
+
+
+def test_who_approves_sees_the_arguments_that_the_fingerprint_is_of() -> None:
+    """As they were sent; an erased operation has none any more."""
+    world = ActionWorld(requires_approval=True)
+    job_id = world.post().json["job_id"]
+    looked_at = world.get(scope="ops").json
+    approved(world, looked_at["fingerprint"])
+    world.work()
+    ask(world.api, an_event("DELETE", f"/api/ai/jobs/{job_id}", claims=claims_of()))
+
+    assert looked_at["arguments"] == ARGUMENTS
+    assert looked_at["fingerprint"] == action_fingerprint(looked_at["action"], looked_at["arguments"])
+    assert world.get(scope="ops").json["arguments"] is None
 
 
 def test_an_agent_cannot_approve_its_own_action() -> None:

@@ -91,9 +91,8 @@ async def use(
         checked = tool.model.model_validate(dict(given)).model_dump(mode="json", by_alias=True)
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False, include_input=False)
-        return ToolText(
-            text=json.dumps({"code": "invalid_input", "errors": [one["msg"] for one in found]}), is_error=True
-        )
+        told_errors = [f"/{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
+        return ToolText(text=json.dumps({"code": "invalid_input", "errors": told_errors}), is_error=True)
     operation_id = tool.operation_id(checked)
     try:
         if tool.kind is not None:

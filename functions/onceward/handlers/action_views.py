@@ -53,9 +53,11 @@ def action_view(told: ActionReading) -> ActionView:
     words = (
         ActionWordView(word=one.word.value, epoch=one.epoch, by=one.by, at=one.at, why=one.why) for one in told.words
     )
+    operation_id, arguments = (None, None) if told.asked is None else (told.asked.operation_id, told.asked.input)
     return ActionView.model_validate(
         {
-            **_standing(told.reading.job, told.operation_id, told.reading.result),
+            **_standing(told.reading.job, operation_id, told.reading.result),
+            "arguments": arguments,
             "attempts": attempt_views(told.reading),
             "transport_attempts": tuple(seen),
             "transport_attempts_seen": len(told.seen),

@@ -10,14 +10,17 @@ import boto3
 import httpx
 
 from onceward.adapters.dynamodb.keys import client_key
+from onceward.kinds.registered import KINDS
 from onceward.local.cloud import CloudAccess
 from onceward.local.differences import token_url
 from onceward.local.failure import LocalError
 from onceward.local.server import NO_TLS
+from onceward.usecases.registry import Registry
+from onceward.wire.scopes import Scope
 
 TENANTS = {"acme": "acme", "globex": "globex", "operator": "acme"}  # client → the tenant it acts for
 TRIGGER_SECONDS = 60  # the first token starts the trigger's Lambda, on a machine that may be building something
-TENANTS_SCOPES = ("jobs:read", "jobs:write", "actions", "actions:create_task")
+TENANTS_SCOPES = ("jobs:read", "jobs:write", "actions")
 SCOPES = {"operator": (*TENANTS_SCOPES, "ops")}  # all others have their tenant's
 
 
@@ -30,9 +33,15 @@ def enrol(access: CloudAccess, outputs: Mapping[str, str], tenants: Mapping[str,
             Item={
                 **client_key(client_id(outputs, name)),
                 "tenant_id": {"S": tenant},
-                "scopes": {"SS": list(SCOPES.get(name, TENANTS_SCOPES))},
+                "scopes": {"SS": scopes_of(name)},
             },
         )
+
+
+def scopes_of(client: str, kinds: Registry = KINDS) -> list[str]:
+    """What a client may do: every action of this checkout too, so that one that was just declared can be tried."""
+    actions = (f"{Scope.ACTIONS}:{action.name}" for action in kinds.actions)
+    return [*SCOPES.get(client, TENANTS_SCOPES), *actions]
 
 
 def tokens(access: CloudAccess, outputs: Mapping[str, str], tenants: Mapping[str, str] = TENANTS) -> dict[str, str]:

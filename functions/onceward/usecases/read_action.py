@@ -29,10 +29,10 @@ from onceward.usecases.stored_input import StoredInput
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionReading:
-    """What is known of an action; ``seen`` and ``words`` oldest first."""
+    """What is known of an action; ``seen`` and ``words`` oldest first, ``asked`` is ``None`` once it was erased."""
 
     reading: Reading
-    operation_id: str | None
+    asked: StoredInput | None
     seen: tuple[SeenAttempt, ...]
     words: tuple[ActionWord, ...]
 
@@ -73,14 +73,14 @@ async def await_action(store: Store, blob: Blob, clock: Clock, job: Job, wait: t
 async def read_action(store: Store, blob: Blob, clock: Clock, job: Job, wait: timedelta) -> ActionReading:
     """Everything a tenant may know of its operation."""
     reading = await await_action(store, blob, clock, job, wait)
-    seen, words, operation_id = await at_once(
+    seen, words, asked = await at_once(
         store.list_cold(job.tenant_id, job.job_id, seen_prefix()),
         store.list_cold(job.tenant_id, job.job_id, word_prefix()),
-        operation_id_of(store, blob, job),
+        _asked_of(store, blob, job),
     )
     return ActionReading(
         reading=reading,
-        operation_id=operation_id,
+        asked=asked,
         seen=tuple(one for one in seen if isinstance(one, SeenAttempt)),
         words=tuple(one for one in words if isinstance(one, ActionWord)),
     )
@@ -103,10 +103,16 @@ async def list_run(
 
 async def operation_id_of(store: Store, blob: Blob, job: Job) -> str | None:
     """The agent's name for an operation; ``None`` once it was erased."""
+    asked = await _asked_of(store, blob, job)
+    return None if asked is None else asked.operation_id
+
+
+async def _asked_of(store: Store, blob: Blob, job: Job) -> StoredInput | None:
+    """What an operation was asked with; ``None`` once it was erased."""
     item = await store.get_cold(job.tenant_id, job.job_id, INPUT_PLACE)
     if not isinstance(item, Input) or (item.body is None and item.blob_key is None):
         return None
-    return StoredInput.model_validate_json(await load_body(blob, item.body, item.blob_key)).operation_id
+    return StoredInput.model_validate_json(await load_body(blob, item.body, item.blob_key))
 
 
 def _entries(items: Iterable[object]) -> list[RunEntry]:

@@ -52,13 +52,20 @@ class ActionAnswer(ResponseBody):
     deadline_at: datetime
     cancel_requested_at: datetime | None = None
     finished_at: datetime | None = None
-    response: Annotated[TargetResponse | None, Field(description="What the target answered; null until it has.")] = None
+    response: Annotated[
+        TargetResponse | None,
+        Field(description="What the target answered; null until it has. Lists, approve and reset leave it out."),
+    ] = None
     error: JobError | None = None
 
 
 class ActionView(ActionAnswer):
     """Everything a tenant may know of its operation."""
 
+    arguments: Annotated[
+        dict[str, JsonValue] | None,
+        Field(description="As they were asked for: what an approval is about. null once the operation was erased."),
+    ] = None
     attempts: tuple[AttemptView, ...]
     transport_attempts: Annotated[
         tuple[TransportAttempt, ...], Field(description="The last thousand, oldest first; all are on the record.")
