@@ -27,6 +27,11 @@ class HttpLine:
         self.name = TARGET
 
     @property
+    def route(self) -> str:
+        """Always the same."""
+        return TARGET
+
+    @property
     def capability(self) -> Capability:
         """What the service promises."""
         return self._line.capability

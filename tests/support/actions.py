@@ -39,6 +39,11 @@ class FakeTarget:
     lookups: int = 0
 
     @property
+    def route(self) -> str:
+        """As declared."""
+        return an_action(self.promise, self.name).endpoint.route
+
+    @property
     def capability(self) -> Capability:
         """As declared."""
         return an_action(self.promise, self.name).endpoint.capability

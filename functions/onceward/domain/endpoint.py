@@ -45,14 +45,17 @@ class IdempotencyHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalKey:
-    """The target answers 409 where the object is there already; ``read_back``: the address to GET it from."""
+    """The target answers 409 where the object is there already; ``read_back``: the address to GET it from.
+
+    What is read counts only if it holds one of the values that the address names.
+    """
 
     read_back: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """The body's ``id_field`` carries our id; ``address``, with ``{key}``, finds what was made under it.
+    """The body's ``id_field`` carries our id; ``address``, with ``{key}``, finds what was made under it, id included.
 
     ``lag``: for how long after it ended a request may not be found; ``absent_code``: the ``code`` in the body of the
     404 that means "no such id" (``None``: any 404 does, also that of a wrong address, which would be a second effect).
@@ -117,6 +120,30 @@ class Endpoint:
                 return (self.url, address)
             case _:
                 return (self.url,)
+
+    @property
+    def route(self) -> str:
+        """Who is asked, by whose credential, and by what a request is known again there: what a promise is about.
+
+        A key that went to another address, or under another header, is one that this target has never seen.
+        """
+        whose = "" if self.auth is None else self.auth.secret
+        return " ".join((f"http:{self.name}", self.method, self.url, whose, *self._known_by))
+
+    @property
+    def _known_by(self) -> tuple[str, ...]:
+        """By what the target knows a request that comes twice; how long, and its words then, are no part of it."""
+        match self.dedupe:
+            case IdempotencyHeader(header=header):
+                return ("header", header.lower())
+            case NaturalKey():
+                return ("natural",)
+            case Lookup(id_field=id_field, address=address):
+                return ("lookup", id_field, address)
+            case Nothing():
+                return ()
+            case _:
+                assert_never(self.dedupe)
 
     @property
     def has_body(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -35,7 +35,7 @@ from onceward.errors import CallFailure, TooDeep
 from onceward.providers.credential import Secret, header_key
 from onceward.providers.http import HttpReply, Taken, exchange
 from onceward.providers.safe_address import Resolve, find_place, resolve
-from onceward.providers.target_meaning import CONFLICT, SUCCESSES, failure_of, says_absent
+from onceward.providers.target_meaning import CONFLICT, SUCCESSES, failure_of, says_absent, tells_of
 from onceward.providers.time_left import TimeLeft
 from onceward.usecases.ports import Clock, ModelReply
 from onceward.wire.ijson import check_depth
@@ -75,6 +75,12 @@ class HttpEndpoint:
         return self._endpoint.name
 
     @property
+    def route(self) -> str:
+        """The declaration's, at the origins that this stage puts in its hosts' places."""
+        there = (self._reach.origins.get(host_of(one), "") for one in self._endpoint.addresses)
+        return " ".join((self._endpoint.route, *there))
+
+    @property
     def capability(self) -> Capability:
         """What the target promises about repeats."""
         return self._endpoint.capability
@@ -104,11 +110,14 @@ class HttpEndpoint:
         if reply.status in SUCCESSES:
             return _answer(reply, self.name)
         if there is not None and reply.status == CONFLICT:
-            return await self._read_back(there, headers, time, reply)
+            return await self._read_back(there, headers, time, reply, _named(declared, arguments))
         raise failure_of(reply, self._clock.now())
 
     async def lookup(self, key: DownstreamKey, timeout: timedelta) -> ModelReply | LookupReply:
-        """What was made under a key of ours; "not found" is taken only from an answer that says so."""
+        """What was made under a key of ours; "not found" is taken only from an answer that says so.
+
+        And "found" only from one that has the key in it: a search that finds nothing is a success too.
+        """
         dedupe, time = self._endpoint.dedupe, TimeLeft(self._clock, timeout)
         if not isinstance(dedupe, Lookup):
             return LookupReply.UNREACHABLE
@@ -119,15 +128,21 @@ class HttpEndpoint:
         except CallFailure:
             return LookupReply.UNREACHABLE
         if reply.status in SUCCESSES:
-            return _answer(reply, self.name)
+            return _answer(reply, self.name) if tells_of(reply, [key]) else LookupReply.UNREACHABLE
         return LookupReply.NOT_FOUND if says_absent(reply, dedupe.absent_code) else LookupReply.UNREACHABLE
 
     async def _read_back(
-        self, there: httpx.URL, headers: Mapping[str, str], time: TimeLeft, conflict: HttpReply
+        self,
+        there: httpx.URL,
+        headers: Mapping[str, str],
+        time: TimeLeft,
+        conflict: HttpReply,
+        names: Collection[JsonValue],
     ) -> ModelReply:
         """The object that is there already; a conflict about anything else is one.
 
-        Whether it is there is unknown if it cannot be read: then the request may be sent again, and conflicts again.
+        Whether it is there is unknown if it cannot be read, or if what is read has none of the ``names`` that it was
+        asked by: then the request may be sent again, and conflicts again.
         """
         try:
             request = await self._request("GET", there, headers, {}, time)
@@ -135,6 +150,8 @@ class HttpEndpoint:
         except CallFailure as failure:
             raise _unread(failure.code) from None
         if reply.status in SUCCESSES:
+            if names and not tells_of(reply, names):
+                raise _unread("target_told_of_another")
             return _answer(reply, self.name)
         if says_absent(reply, None):
             raise failure_of(conflict, self._clock.now())
@@ -198,6 +215,12 @@ def _rest(endpoint: Endpoint, arguments: Mapping[str, JsonValue]) -> dict[str, J
     """The arguments that the address does not carry."""
     in_address = set(PLACEHOLDER.findall(endpoint.url))
     return {name: value for name, value in arguments.items() if name not in in_address}
+
+
+def _named(endpoint: Endpoint, arguments: Mapping[str, JsonValue]) -> list[JsonValue]:
+    """The arguments by which what is there already is asked for."""
+    asked = endpoint.dedupe.read_back if isinstance(endpoint.dedupe, NaturalKey) else ""
+    return [arguments[name] for name in PLACEHOLDER.findall(asked)]
 
 
 def _answer(reply: HttpReply, name: str) -> ModelReply:

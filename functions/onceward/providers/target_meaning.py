@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from pydantic import JsonValue
+
+from onceward.domain.endpoint import spelt
 from onceward.domain.retry import ErrorClass
 from onceward.errors import CallFailure
 from onceward.providers.http import HttpReply
@@ -52,3 +56,29 @@ def says_absent(reply: HttpReply, absent_code: str | None) -> bool:
     error = body.get("error")
     told = error.get("code") if isinstance(error, dict) else body.get("code")
     return told == absent_code
+
+
+def tells_of(reply: HttpReply, names: Iterable[JsonValue]) -> bool:
+    """Whether one of these stands in the answer as a value, in whatever case: an empty list tells of nothing."""
+    told = _values(reply.body)
+    return any(spelt(name).casefold() in told for name in names)
+
+
+def _values(body: bytes) -> frozenset[str]:
+    """All texts and numbers of a body, as they are spelt in an address; none of what is no JSON."""
+    try:
+        rest: list[object] = [json.loads(body)]
+    except (ValueError, RecursionError):
+        return frozenset()
+    found: set[str] = set()
+    while rest:
+        match rest.pop():
+            case dict() as members:
+                rest += members.values()
+            case list() as items:
+                rest += items
+            case None:
+                pass
+            case scalar:
+                found.add(spelt(scalar).casefold())
+    return frozenset(found)

@@ -77,6 +77,8 @@ class Action[A: BaseModel]:
             raise RegistrationError(f"action {self.name}: its address names an argument that it does not have")
         if isinstance(self.endpoint.dedupe, Nothing) != self.irreversible:
             raise RegistrationError(f"action {self.name}: irreversible is said of targets that promise nothing, only")
+        if self.retry.on_unknown is not OnUnknown.REVIEW:
+            raise RegistrationError(f"action {self.name}: what may have changed the world is not repeated on a guess")
 
     @property
     def kind(self) -> str:

@@ -57,8 +57,10 @@ class Deps:
     def promised_by(self, name: str | None) -> str:
         """Who a target is by now, whichever model is asked there, and which promises it makes."""
         provider = self.provider
-        whose = provider.route.removesuffix(provider.model) if name is None else f"http:{name}"
-        return self.target_of(name).capability.promised(whose)
+        if name is None:
+            return provider.capability.promised(provider.route.removesuffix(provider.model))
+        declared = self.http.get(name)
+        return Capability().promised("") if declared is None else declared.capability.promised(declared.route)
 
     def promise_to(self, call: OpenCall) -> Capability:
         """What is promised about a call: nothing, where its target is another by now, or promised less at the send.

@@ -24,6 +24,10 @@ class HttpAnswer:
 class HttpTarget(Target, Protocol):
     """A declared HTTP target. One call is one request that may change something, and no retries of its own."""
 
+    @property
+    def route(self) -> str:
+        """Who is asked, where, and by what a request is known again there: another one keeps no promise of this one."""
+
     async def send(self, arguments: Mapping[str, JsonValue], key: DownstreamKey, timeout: timedelta) -> ModelReply:
         """Send the target's request with these arguments under ``key``; the reply's text is an ``HttpAnswer`` as JSON.
 

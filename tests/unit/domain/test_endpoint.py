@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -43,6 +44,33 @@ def test_a_contradiction_stops_a_deploy(fields: dict[str, Any]) -> None:
     """Hosts, addresses, promises and credentials that could only fail in the middle of a job, or go astray."""
     with pytest.raises(RegistrationError):
         an_endpoint(**fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_same"),
+    [
+        ({"url": f"{URL}/new"}, False),
+        ({"method": "PUT"}, False),
+        ({"auth": Auth(secret="other")}, False),
+        ({"dedupe": IdempotencyHeader(header="X-Request-Id")}, False),
+        ({"dedupe": NaturalKey(read_back=URL)}, False),
+        ({"dedupe": IdempotencyHeader(header="idempotency-key", window=timedelta(hours=1))}, True),
+    ],
+)
+def test_a_key_is_known_where_it_went_and_by_what_it_went_under(fields: dict[str, Any], *, is_same: bool) -> None:
+    """Moved, or told apart by something else, a target has not seen what was sent before."""
+    before = {"dedupe": IdempotencyHeader(), "auth": Auth(secret="tracker")}
+
+    assert (an_endpoint(**before).route == an_endpoint(**{**before, **fields}).route) is is_same
+
+
+def test_another_field_or_another_list_finds_nothing_of_what_was_sent_before() -> None:
+    """That it finds nothing there is no proof; what "not found" looks like, and how soon, is not part of it."""
+    found = Lookup(address=f"{URL}/{{key}}", id_field="external_id", absent_code="gone")
+
+    assert an_endpoint(dedupe=replace(found, id_field="reference")).route != an_endpoint(dedupe=found).route
+    assert an_endpoint(dedupe=replace(found, address=f"{URL}?id={{key}}")).route != an_endpoint(dedupe=found).route
+    assert an_endpoint(dedupe=replace(found, absent_code=None)).route == an_endpoint(dedupe=found).route
 
 
 def test_a_promise_is_read_as_recovery_knows_it() -> None:

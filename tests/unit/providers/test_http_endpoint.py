@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import StreamWriter
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -57,6 +58,16 @@ async def send(respond: Respond, endpoint: Endpoint, *, timeout: Any = ENOUGH) -
             return failure, seen
 
 
+def in_turn(*each: Respond) -> Respond:
+    """Each request gets the next answer."""
+    left = iter(each)
+
+    async def respond(writer: StreamWriter) -> None:
+        await next(left)(writer)
+
+    return respond
+
+
 def body_of(seen: Seen, request: int = 0) -> Any:
     """What was sent."""
     return json.loads(seen.bodies[request])
@@ -72,6 +83,17 @@ async def test_a_request_is_filled_in_and_its_success_is_the_answer() -> None:
     assert body_of(seen) == {"title": "Check"}
     assert seen.header("idempotency-key") == KEY
     assert seen.header("authorization") == f"Bearer {SECRET}"
+
+
+async def test_another_origin_is_another_target() -> None:
+    """A stage that puts another host in its place has asked nothing there yet."""
+    async with make_client() as client:
+        here, there = (
+            HttpEndpoint(client, an_endpoint(), secret, FixedClock(), Reach(origins=origins)).route
+            for origins in ({}, {HOST: "https://elsewhere.example"})
+        )
+
+    assert here != there
 
 
 async def test_a_looked_up_target_gets_our_id_in_its_body_and_no_header() -> None:
@@ -186,6 +208,30 @@ async def test_a_natural_keys_conflict_is_done_already_and_is_read_back() -> Non
 
 
 @pytest.mark.parametrize(
+    ("there", "is_done"),
+    [
+        ({"id": 7, "project": "A/B"}, True),  # some keep it in small letters
+        ({"data": [{"id": 7, "project": "a/b"}]}, True),
+        ({"data": [], "total": 0}, False),
+        ([], False),
+        ({"id": 8, "project": "c"}, False),
+        ("", False),
+    ],
+)
+async def test_what_is_read_back_is_what_was_asked_for_or_nobody_knows(there: Any, *, is_done: bool) -> None:
+    """A conflict can be about anything; an empty list, or another's object, does not make it a success."""
+    came, seen = await send(in_turn(answering(409, {}), answering(200, there)), an_endpoint(READ_BACK))
+
+    if is_done:
+        assert isinstance(came, ModelReply)
+        assert json.loads(came.text) == {"status": 200, "body": there}
+    else:
+        assert isinstance(came, CallFailure)
+        assert (came.error_class, came.code, came.was_sent) == ("outcome_unknown", "target_told_of_another", True)
+    assert seen.connections == 2
+
+
+@pytest.mark.parametrize(
     ("respond", "found"),
     [
         (answering(404, {"code": "task_not_found"}), LookupReply.NOT_FOUND),
@@ -193,12 +239,17 @@ async def test_a_natural_keys_conflict_is_done_already_and_is_read_back() -> Non
         (answering(404, {"code": "unknown_url"}), LookupReply.UNREACHABLE),
         (answering(404, "<html>"), LookupReply.UNREACHABLE),
         (answering(500, {}), LookupReply.UNREACHABLE),
+        (answering(204, ""), LookupReply.UNREACHABLE),
+        (answering(200, []), LookupReply.UNREACHABLE),
+        (answering(200, {"data": [], "url": f"/tasks?external_id={KEY}"}), LookupReply.UNREACHABLE),
+        (answering(200, {"data": [{"id": 7, "external_id": "another"}]}), LookupReply.UNREACHABLE),
+        (answering(200, "<html>"), LookupReply.UNREACHABLE),
         (answering(302, "", {"location": "/"}), LookupReply.UNREACHABLE),
         (hang_up, LookupReply.UNREACHABLE),
     ],
 )
 async def test_only_the_lookups_own_word_says_that_nothing_happened(respond: Respond, found: LookupReply) -> None:
-    """The 404 of a wrong address would otherwise be a second effect."""
+    """The 404 of a wrong address would otherwise be a second effect, and an empty list the success of what is lost."""
     async with serving(respond) as seen, make_client() as client:
         target = HttpEndpoint(client, an_endpoint(FIND), secret, FixedClock(), reach_of(seen))
 
@@ -208,10 +259,11 @@ async def test_only_the_lookups_own_word_says_that_nothing_happened(respond: Res
 
 async def test_a_lookup_finds_what_was_made() -> None:
     """Read as the first answer would have been."""
-    async with serving(answering(200, {"id": 7})) as seen, make_client() as client:
+    made = {"id": 7, "external_id": "a/b"}
+    async with serving(answering(200, made)) as seen, make_client() as client:
         target = HttpEndpoint(client, an_endpoint(FIND), secret, FixedClock(), reach_of(seen))
         found = await target.lookup(DownstreamKey("a/b"), ENOUGH)
 
     assert isinstance(found, ModelReply)
-    assert json.loads(found.text) == {"status": 200, "body": {"id": 7}}
+    assert json.loads(found.text) == {"status": 200, "body": made}
     assert seen.heads[0].startswith("GET /tasks/a%2Fb ")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onceward.domain.job import Job
-from onceward.domain.policy import Backoff, Jitter, OnUnknown
+from onceward.domain.policy import Backoff, Jitter, OnUnknown, RetryPolicy
 from onceward.domain.retry import ErrorClass
 from onceward.domain.states import AttemptOutcome, JobState, Resolution, WaitingFor
 from onceward.errors import CallFailure, RegistrationError
@@ -230,3 +230,10 @@ def test_irreversible_is_said_of_targets_that_promise_nothing_and_of_no_other() 
     for promise, said in (("nothing", False), ("header", True)):
         with pytest.raises(RegistrationError):
             an_action(promise, irreversible=said)
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_no_action_is_repeated_on_a_guess(promise: str) -> None:
+    """A kind may rather pay twice; an action that did would be done twice, whatever it says of its target."""
+    with pytest.raises(RegistrationError):
+        an_action(promise, retry=RetryPolicy(on_unknown=OnUnknown.RETRY))

@@ -10,6 +10,8 @@ from onceward.domain.money import Cost
 from onceward.domain.policy import Capability, KindPolicy, OnUnknown, RetryPolicy
 from onceward.domain.recovery import LookupReply
 from onceward.domain.states import JobState, WaitingFor
+from tests.support.action_world import ActionWorld
+from tests.support.actions import lost
 from tests.support.builders import a_policy, seconds
 from tests.support.fakes import a_reply
 from tests.support.later_world import LOST
@@ -88,3 +90,25 @@ async def test_another_model_at_the_same_target_is() -> None:
         await world.deliver()
 
     assert (world.row.state, len(world.provider.keys)) == (JobState.SUCCEEDED, 1)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "state"),
+    [
+        ("natural", "header", JobState.NEEDS_REVIEW),  # the first request carried no such header
+        ("header", "natural", JobState.NEEDS_REVIEW),  # what it made has perhaps no such name
+        ("lookup", "header", JobState.NEEDS_REVIEW),
+        ("lookup", "natural", JobState.NEEDS_REVIEW),
+        ("header", "lookup", JobState.SUCCEEDED),  # what is found all the same is evidence
+        ("header", "header", JobState.SUCCEEDED),
+    ],
+)
+def test_an_action_is_not_repeated_by_a_promise_of_another_sort(then: str, now: str, state: JobState) -> None:
+    """A deploy declares it between two attempts; to the target the second request would be a new one."""
+    world = ActionWorld(then)
+    world.target.after = [lost()]
+    world.post()
+    world.work()
+    world.target.promise = now
+
+    assert (world.rest(rounds=12).state, world.effects) == (state, 1)
