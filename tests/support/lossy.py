@@ -15,6 +15,7 @@ from onceward.local.environment import SYSTEM_PATH
 from onceward.local.places import DEV_PROGRAMS
 from onceward.local.server import LOOPBACK, NO_TLS, Server, free_port
 
+PROXY = Path(__file__).with_name("lossy_proxy.py")
 MANY = 1_000  # more than any outage meets
 
 
@@ -66,7 +67,7 @@ def lossy(ministack: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> It
 def lossy_path(cloud: LocalCloud, folder: Path) -> Iterator[LossyPath]:
     """Run a proxy before an emulated account."""
     port = free_port()
-    command = [str(DEV_PROGRAMS / "microburst"), "--upstream", cloud.endpoint_url, "--port", str(port)]
+    command = [str(DEV_PROGRAMS / "python"), str(PROXY), "--upstream", cloud.endpoint_url, "--port", str(port)]
     server = Server(
         name="lossy",
         folder=folder,
