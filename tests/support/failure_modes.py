@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).with_suffix(".tsv")
 PAGE = ROOT / "docs" / "failure-modes.md"
 CONTRACT = ROOT / "tests" / "contract"  # its promises are marked where they are written, and collected for each store
+WITHOUT = [f"-pno:{plugin}" for plugin in ("cacheprovider", "hypothesispytest", "xdist")]  # they run tests, or draw for them
 HEAD = """# Failure modes
 
 What can go wrong with a job that must neither be lost nor be paid for twice, what is right then, and the tests that
@@ -57,6 +58,11 @@ class Collector:
     def __init__(self) -> None:
         self.names: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Import no file without a mark; ``None``: as pytest would have it."""
+        is_read = collection_path.is_dir() or CONTRACT in collection_path.parents
+        return None if is_read or b"failure_mode(" in collection_path.read_bytes() else True
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Read the marks of everything that is left after deselection."""
         for item in session.items:
@@ -75,13 +81,11 @@ def failure_modes() -> tuple[FailureMode, ...]:
 
 def collected() -> Mapping[str, set[tuple[str, str]]]:
     """The marked tests by mode; pytest collects them in this process, so it is to be run in one of its own."""
-    files = [path for path in (ROOT / "tests").rglob("test_*.py") if "failure_mode(" in path.read_text("utf-8")]
-    elsewhere = sorted(str(path) for path in files if CONTRACT not in path.parents)
     collector = Collector()
-    options = ["--collect-only", "-m", "", "-p", "no:cacheprovider", "-p", "no:xdist", "--rootdir", str(ROOT)]
+    options = ["--collect-only", "-m", "", *WITHOUT, "--rootdir", str(ROOT)]
     told = io.StringIO()
     with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
-        code = pytest.main([*options, str(CONTRACT), *elsewhere], plugins=[collector])
+        code = pytest.main([*options, str(ROOT / "tests")], plugins=[collector])
     if code is not pytest.ExitCode.OK:
         raise RuntimeError(f"the tests cannot be collected:\n{told.getvalue()}")
     return collector.names
