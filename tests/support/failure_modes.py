@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).with_suffix(".tsv")
 PAGE = ROOT / "docs" / "failure-modes.md"
 CONTRACT = ROOT / "tests" / "contract"  # its promises are marked where they are written, and collected for each store
-WITHOUT = [f"-pno:{plugin}" for plugin in ("cacheprovider", "hypothesispytest", "xdist")]  # they run tests, or draw for them
+# what runs tests, remembers them or draws for them
+WITHOUT = [f"-pno:{plugin}" for plugin in ("cacheprovider", "hypothesispytest", "xdist")]
 HEAD = """# Failure modes
 
 What can go wrong with a job that must neither be lost nor be paid for twice, what is right then, and the tests that
