@@ -86,16 +86,16 @@ fmt: $(PACKAGE) ## Format the code and apply the safe fixes
 	@.venv/bin/ruff format $(CODE)
 
 .PHONY: test
-# What fails in a second is told before a stack is deployed, the long files first, so that both processes end together.
-# The simulation's time is virtual: beside all of it, it takes what the others leave of the machine, which is most of it
-# while the deployed stack waits for leases and processes.
-SIDE_BY_SIDE := tests/fuzz tests/handlers tests/contract tests/unit
-ONE_BY_ONE := tests/infra tests/scenarios
+# What fails in a second is told before a stack is deployed. The simulation's time is virtual: beside all of it, it takes
+# what the others leave of the machine, which is most of it while the deployed stack waits for leases and processes. So
+# the others are one process: a second one would read and start all that tests share once more, and end no sooner.
+QUICK := tests/unit tests/contract tests/handlers tests/fuzz
+DEPLOYED := tests/infra tests/scenarios
 test: setup check ## All checks, then the tests, from unit to a stack deployed on the local cloud
 	@mkdir -p .local; nice -n 19 .venv/bin/pytest --numprocesses 2 --dist worksteal tests/simulation \
 		>.local/simulation.log 2>&1 & simulation=$$!; trap 'kill $$simulation 2>/dev/null' EXIT INT TERM; \
-	.venv/bin/pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE) || exit; \
-	.venv/bin/pytest $(ONE_BY_ONE); ended=$$?; \
+	.venv/bin/pytest $(QUICK) || exit; \
+	.venv/bin/pytest $(DEPLOYED); ended=$$?; \
 	wait $$simulation || ended=1; cat .local/simulation.log; exit $$ended
 
 .PHONY: prove
@@ -105,7 +105,7 @@ ifneq ($(MINUTES),)
 else ifneq ($(ALL)$(STORIES),)
 	@$(PY) -m tests.simulation.prove pairs $(STORIES)
 else
-	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation $(SIDE_BY_SIDE)
+	@.venv/bin/pytest --numprocesses 2 --dist worksteal -m thorough tests/simulation $(QUICK)
 	@.venv/bin/pytest --hypothesis-profile thorough tests/fuzz
 	@.venv/bin/pytest -m "thorough or soak or last" tests/scenarios
 endif
