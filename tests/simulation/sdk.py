@@ -107,7 +107,8 @@ class OneOfEach(boto3.Session):
     def client(self, service_name: str, **options: Any) -> Any:  # type: ignore[override]  # which service is all it asks
         """The run's client."""
         if service_name not in self.made:
-            self.made[service_name] = super().client(service_name, **options)  # type: ignore[call-overload]  # as above
+            of_any: Any = super().client  # as above; its type lists all services, to compare with which takes a second
+            self.made[service_name] = of_any(service_name, **options)
         return self.made[service_name]
 
 

@@ -91,20 +91,16 @@ class WiredApi:
 
     def put(self, table: str, item: Mapping[str, Any]) -> None:
         """Put an item as it is."""
-        self._client("dynamodb").put_item(TableName=table, Item=item)
+        dynamodb_at(self.access["endpoint_url"]).put_item(TableName=table, Item=item)
 
     def items(self, table: str) -> list[dict[str, Any]]:
         """Everything in a table, as stored."""
-        items: list[dict[str, Any]] = self._client("dynamodb").scan(TableName=table, ConsistentRead=True)["Items"]
-        return items
+        return dynamodb_at(self.access["endpoint_url"]).scan(TableName=table, ConsistentRead=True)["Items"]
 
     def messages(self) -> list[dict[str, Any]]:
         """The bodies that are in the queue now."""
-        answer = self._client("sqs").receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10)
+        answer = boto3.client("sqs", **self.access).receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10)
         return [json.loads(one["Body"]) for one in answer.get("Messages", [])]
-
-    def _client(self, service: str) -> Any:
-        return boto3.client(service, **self.access)  # type: ignore[call-overload]
 
 
 @contextmanager
