@@ -9,7 +9,8 @@ from datetime import timedelta
 from onceward.domain.action_records import Seen
 from onceward.handlers.action_views import MOST_SHOWN
 from onceward.usecases.note_attempt import Transport, note_attempt
-from tests.support.action_world import OPERATION, ActionWorld
+from tests.support.action_world import ARGUMENTS, OPERATION, ActionWorld
+from tests.support.actions import lost
 from tests.support.api_world import an_event, ask, claims_of
 
 
@@ -39,6 +40,18 @@ def test_reading_needs_the_actions_own_scope_or_an_operator() -> None:
     assert world.get(scope="ops").status == 200
     assert world.listed("run-1", scope="actions:other").json["operations"] == []
     assert len(world.listed("run-1", scope="ops").json["operations"]) == 1
+
+
+def test_a_review_names_the_operation_whose_arguments_a_person_looks_at() -> None:
+    """The review is of a job; what may have happened is known under the agent's name for it."""
+    world = ActionWorld("nothing")
+    world.target.after = [lost()]
+    job_id = world.post().json["job_id"]
+    world.work()
+    review = ask(world.api, an_event("GET", f"/api/ai/reviews/{job_id}", claims=claims_of(scope="ops"))).json
+
+    assert (review["is_open"], review["operation_id"]) == (True, OPERATION)
+    assert world.get(review["operation_id"], scope="ops").json["arguments"] == ARGUMENTS
 
 
 def test_a_runs_operations_are_listed_newest_first_and_page_by_page() -> None:

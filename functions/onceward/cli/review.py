@@ -190,14 +190,14 @@ def _epoch_of(reading: ReviewReading, resolution: Resolution) -> int:
 
 def _read(found: Desk, tenant: str | None, job_id: str) -> ReviewReading:
     """The review; without a tenant's name the job is looked for among all reviews."""
-    store, clock = found.ports.store, found.ports.clock
+    store, blob, clock = found.ports.store, found.ports.blob, found.ports.clock
     owner = tenant
     if owner is None:
         rows = found.ask(list_reviews(store, clock, MOST)).jobs
         owner = next((row.tenant_id for row in rows if row.job_id == job_id), None)
     if owner is None:
         raise JobNotFound("no such job among the reviews; say whose it is: --tenant")
-    return found.ask(read_review(store, clock, tenant_id=TenantId(owner), job_id=job_id))
+    return found.ask(read_review(store, blob, clock, tenant_id=TenantId(owner), job_id=job_id))
 
 
 def _json(job: Job) -> str:
@@ -223,6 +223,8 @@ def _lines(tenant: str, view: ReviewView) -> list[str]:
     """A review in full for a person."""
     told = [f"tenant    {tenant}", f"job       {view.job_id}", f"kind      {view.kind}", f"status    {view.status}"]
     told.append(f"epoch     {view.epoch}")
+    if view.operation_id is not None:
+        told.append(f"operation {view.operation_id}")
     if view.flight is not None:
         told.append(f"flight    {view.flight}: resolve that one, it decides for this job too")
     if view.participants is not None:

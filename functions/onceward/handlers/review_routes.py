@@ -69,7 +69,7 @@ class ReviewRoutes:
     def read(self, job_id: Annotated[str, Path()]) -> Response[str]:
         """What there is to decide, and what was decided; also of a job that is not in review any more."""
         ports, tenant_id = self._world.intake, admitted_of(self._app).principal.tenant_id
-        reading = self._world.run(read_review(ports.store, ports.clock, tenant_id=tenant_id, job_id=job_id))
+        reading = self._world.run(read_review(ports.store, ports.blob, ports.clock, tenant_id=tenant_id, job_id=job_id))
         return self._answer(review_view(reading), reading.job.job_id)
 
     def resolve(self, job_id: Annotated[str, Path()], body: Annotated[ResolveReview, Body()]) -> Response[str]:

@@ -33,6 +33,7 @@ def review_view(reading: ReviewReading) -> ReviewView:
     return ReviewView(
         job_id=job.job_id,
         kind=job.kind,
+        operation_id=reading.operation_id,
         status=job.state.value,
         epoch=job.epoch,
         is_open=job.state is JobState.NEEDS_REVIEW and not is_participant(job),

@@ -63,6 +63,9 @@ class ReviewView(ResponseBody):
 
     job_id: str
     kind: str
+    operation_id: Annotated[
+        str | None, Field(description="Of an agent's action, where its review is read alone: there its arguments are.")
+    ] = None
     status: Status
     epoch: int
     is_open: Annotated[bool, Field(description="Whether a verdict can be taken now.")]

@@ -106,7 +106,7 @@ async def test_review_is_read_where_it_is_decided() -> None:
     [flight] = world.flights
 
     async def read(job_id: str) -> ReviewView:
-        return review_view(await read_review(world.store, world.clock, tenant_id=TENANT, job_id=job_id))
+        return review_view(await read_review(world.store, world.blob, world.clock, tenant_id=TENANT, job_id=job_id))
 
     theirs, own = await read(flight.job_id), await read(jobs[0])
     assert (theirs.is_open, theirs.flight, theirs.participants) == (True, None, COUNT)
