@@ -18,7 +18,7 @@ from typing import Any, cast
 import boto3
 import botocore.endpoint
 from moto import mock_aws
-from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.core.models import DEFAULT_ACCOUNT_ID, botocore_stubber
 from moto.dynamodb.models import dynamodb_backends
 
 from onceward.adapters.dynamodb.account_codec import from_account, from_entry
@@ -206,7 +206,8 @@ def real_sdk() -> Iterator[Callable[[VirtualLoop], SimStore]]:
             )
             boto3.DEFAULT_SESSION = session
             session.client("secretsmanager").create_secret(Name=SECRET, SecretString=NO_KEY)
-            session.events.register_first("before-send", cast("Any", wire))
+            session.events.unregister("before-send", cast("Any", botocore_stubber))  # or it would answer once more
+            session.events.register("before-send", cast("Any", wire))
             yield lambda loop: SdkTables(loop, session, wire)
     finally:
         boto3.DEFAULT_SESSION = None
