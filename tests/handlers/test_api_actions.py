@@ -41,10 +41,12 @@ def test_in_progress_is_a_409_with_the_rest_of_the_lease() -> None:
     row = world.row
     world.world.keep(_running(row, world.world.clock.now()))
     running = world.post()
+    seen = world.get()
 
     assert (queued.status, queued.json["code"], queued.headers["retry-after"]) == (409, "operation_in_progress", "1")
     assert (running.status, running.headers["retry-after"]) == (409, "42")
     assert "x-should-retry" not in running.headers
+    assert (seen.status, seen.headers["retry-after"]) == (200, "2"), "who only looks is not held up by a lease"
     assert world.effects == 0
 
 

@@ -19,11 +19,12 @@ from onceward.domain.names import Identity
 from onceward.domain.tracing import new_traceparent, trace_id_of
 from onceward.errors import Forbidden, KeyDisagrees, KeyReused, MalformedKey, MissingKey, OperationInProgress
 from onceward.handlers import routes
-from onceward.handlers.action_views import action_answer, action_view, pause_before_next
+from onceward.handlers.action_views import action_answer, action_view, rest_of_it
 from onceward.handlers.admission import Admitted
 from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.idempotency import submit_once
+from onceward.handlers.job_views import retry_after
 from onceward.handlers.patience import MAX_WAIT_SECONDS, Patience, asked_wait
 from onceward.handlers.world import World
 from onceward.usecases.note_attempt import Transport, note_attempt
@@ -116,8 +117,8 @@ class ActionRoutes:
         reading = self._world.run(
             read_action(intake.store, intake.blob, intake.clock, job, timedelta(seconds=asked.seconds))
         )
-        pause = pause_before_next(reading.reading.job, intake.clock.now())
-        return reply(OK, action_view(reading), asked.headers, pause)
+        soon = retry_after(reading.reading.job, intake.clock.now())
+        return reply(OK, action_view(reading), asked.headers, soon)
 
     def _wish(self, admitted: Admitted, body: PerformAction, operation_id: str) -> Submission:
         """The action as a job; raises ``UnknownAction``."""
@@ -156,14 +157,15 @@ class ActionRoutes:
         intake, asked = self._world.intake, self._patience(admitted, None)
         wait = timedelta(seconds=asked.seconds)
         reading = self._world.run(await_action(intake.store, intake.blob, intake.clock, kept.job, wait))
-        job, pause = reading.job, pause_before_next(reading.job, intake.clock.now())
-        if pause is not None and not kept.is_new and not asked.headers:
-            raise OperationInProgress(f"the operation is {job.state}", retry_after=pause)
+        job, now = reading.job, intake.clock.now()
+        soon = retry_after(job, now)
+        if soon is not None and not kept.is_new and not asked.headers:
+            raise OperationInProgress(f"the operation is {job.state}", retry_after=rest_of_it(job, now))
         extra = {**asked.headers, **({} if kept.is_new else {"Idempotent-Replayed": "true"})}
-        if pause is not None:
+        if soon is not None:
             extra["Location"] = f"{routes.ACTIONS}/{quote(operation_id, safe='')}"
         told = action_answer(job, operation_id, reading.result)
-        return reply(OK if pause is None else ACCEPTED, told, extra, pause)
+        return reply(OK if soon is None else ACCEPTED, told, extra, soon)
 
     def _patience(self, admitted: Admitted, query: float | None) -> Patience:
         """How long this request may wait."""
@@ -184,10 +186,10 @@ def operation_of(world: World, admitted: Admitted) -> Job:
     return job
 
 
-def reply(status: int, body: ActionAnswer, extra: dict[str, str], pause: timedelta | None) -> Response[str]:
-    """An operation's answer, with how soon it is worth asking again."""
-    soon = {} if pause is None else {"Retry-After": str(int(pause.total_seconds()))}
-    return answer(status, body, {**extra, **soon})
+def reply(status: int, body: ActionAnswer, extra: dict[str, str], soon: int | None) -> Response[str]:
+    """An operation's answer, with the seconds after which it is worth asking again."""
+    later = {} if soon is None else {"Retry-After": str(soon)}
+    return answer(status, body, {**extra, **later})
 
 
 def _operation_id(admitted: Admitted, body: PerformAction) -> str:

@@ -1,4 +1,4 @@
-"""How an agent's action is shown: from what was read to the wire's models, and how soon to ask again."""
+"""How an agent's action is shown: from what was read to the wire's models, and when what goes on is over."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ MOST_SHOWN = 1_000  # transport attempts; an agent that asks in a loop must not 
 LONGEST = timedelta(minutes=1)  # nobody is told to come back later than that: a person may have decided meanwhile
 
 
-def pause_before_next(job: Job, now: datetime) -> timedelta | None:
-    """Whole seconds after which asking again may tell more, the rest of a lease at most; ``None``: it has ended."""
-    if job.state.is_terminal:
-        return None
+def rest_of_it(job: Job, now: datetime) -> timedelta:
+    """Whole seconds for which an operation that goes on is taken: the rest of the lease, or of the wait."""
     left = SOON
     if job.state is JobState.RUNNING and job.lease_until is not None:
         left = job.lease_until - now
