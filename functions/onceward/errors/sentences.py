@@ -78,6 +78,7 @@ SENTENCES: Mapping[str, str] = {
     "target_refused": "the target refused the request",
     "target_request_invalid": "the request to the target cannot be made of these arguments",
     "target_timed_out": "the target did not answer in time",
+    "target_told_of_another": "the target was asked for what is there and told of something else",
     "target_unavailable": "the target is not available",
     "target_unreachable": "the target cannot be reached",
     "target_unresolved": "the target's name leads to no address",
