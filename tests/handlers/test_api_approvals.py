@@ -130,6 +130,29 @@ def test_a_reset_of_what_nobody_approved_waits_for_an_approval_again() -> None:
     assert [(one["word"], one["epoch"]) for one in world.get().json["words"]] == [("reset", 1), ("approve", 2)]
 
 
+def test_an_approval_that_comes_late_lets_no_later_epoch_pass() -> None:
+    """Heard once more after a reset it is the old word still; of an epoch that is not there it is none."""
+    world = ActionWorld(requires_approval=True)
+    world.target.before = [refused()]
+    world.post()
+    looked_at = world.row.fingerprint
+    first = world.say("approve", fingerprint=looked_at, epoch=1, why="x")
+    world.work()
+    world.say("reset", epoch=1, why="the tracker was down")
+    late = world.say("approve", fingerprint=looked_at, epoch=1, why="x")
+    early = world.say("approve", fingerprint=looked_at, epoch=3, why="x")
+    waiting = world.get()
+    world.work()
+    before = world.target.requests
+    second = world.say("approve", fingerprint=looked_at, epoch=2, why="x")
+    world.work()
+
+    assert (first.status, late.status, late.json["waiting_for"], second.status) == (202, 202, "approval", 202)
+    assert (early.status, early.json["code"], before) == (409, "not_awaiting_approval", 1)
+    assert (waiting.json["status"], waiting.headers["retry-after"]) == ("waiting", "60")
+    assert (world.row.state, world.row.epoch, world.effects) == (JobState.SUCCEEDED, 2, 1)
+
+
 def test_a_redrive_waits_for_an_approval_again() -> None:
     """A dead letter says nothing of arguments; an exhausted job need not have been approved at all."""
     world = ActionWorld(requires_approval=True)

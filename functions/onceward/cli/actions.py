@@ -66,11 +66,12 @@ def approve(
     operation_id: OperationId,
     fingerprint: Annotated[str, typer.Option(help="The operation's fingerprint, as you looked at it.")],
     why: Why,
+    epoch: Annotated[int | None, typer.Option(help="The epoch that you looked at: no later one is approved.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let an operation that waits for it be sent."""
     with session(context) as talk:
-        told = talk.client.actions.approve(operation_id, fingerprint, why)
+        told = talk.client.actions.approve(operation_id, fingerprint, why, epoch=epoch)
         print(one_line(told) if as_json else _line(told))
 
 

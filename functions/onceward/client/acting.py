@@ -70,9 +70,12 @@ def list_actions(target: Target, run_id: str, limit: int | None, cursor: str | N
     return read_answer((yield from exchange(target, request)), ActionList, target)
 
 
-def approve_action(target: Target, operation_id: str, fingerprint: str, why: str) -> Story[ActionAnswer]:
+def approve_action(
+    target: Target, operation_id: str, fingerprint: str, why: str, epoch: int | None
+) -> Story[ActionAnswer]:
     """Let an operation that waits for it be sent; takes the scope ``ops``."""
-    request = post(f"{_path(operation_id)}/approve", {"fingerprint": fingerprint, "why": why})
+    which = {} if epoch is None else {"epoch": epoch}
+    request = post(f"{_path(operation_id)}/approve", {"fingerprint": fingerprint, "why": why, **which})
     return read_answer((yield from exchange(target, request)), ActionAnswer, target)
 
 

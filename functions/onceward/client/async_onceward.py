@@ -184,9 +184,9 @@ class AsyncActions:
         """See ``Actions.list``."""
         return await self._link.run(acting.list_actions(self._link.target, run_id, limit, cursor))
 
-    async def approve(self, operation_id: str, fingerprint: str, why: str) -> ActionAnswer:
+    async def approve(self, operation_id: str, fingerprint: str, why: str, *, epoch: int | None = None) -> ActionAnswer:
         """See ``Actions.approve``."""
-        return await self._link.run(acting.approve_action(self._link.target, operation_id, fingerprint, why))
+        return await self._link.run(acting.approve_action(self._link.target, operation_id, fingerprint, why, epoch))
 
     async def reset(self, operation_id: str, epoch: int, why: str) -> ActionAnswer:
         """See ``Actions.reset``."""

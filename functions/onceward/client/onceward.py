@@ -202,9 +202,12 @@ class Actions:
         """One page of a run's operations, newest first."""
         return self._link.run(acting.list_actions(self._link.target, run_id, limit, cursor))
 
-    def approve(self, operation_id: str, fingerprint: str, why: str) -> ActionAnswer:
-        """Let an operation that waits for it be sent, with just these arguments; takes the scope ``ops``."""
-        return self._link.run(acting.approve_action(self._link.target, operation_id, fingerprint, why))
+    def approve(self, operation_id: str, fingerprint: str, why: str, *, epoch: int | None = None) -> ActionAnswer:
+        """Let an operation that waits for it be sent, with just these arguments; takes the scope ``ops``.
+
+        ``epoch``: the one that was looked at, so that this lets no later one pass, however late it arrives.
+        """
+        return self._link.run(acting.approve_action(self._link.target, operation_id, fingerprint, why, epoch))
 
     def reset(self, operation_id: str, epoch: int, why: str) -> ActionAnswer:
         """Run an operation that failed in ``epoch`` again, in a new epoch; takes the scope ``ops``."""

@@ -51,6 +51,7 @@ class ActionWordRoutes:
             fingerprint=body.fingerprint,
             by=caller.subject,
             why=body.why,
+            epoch=body.epoch,
         )
         return self._answer(self._world.run(story))
 

@@ -18,18 +18,30 @@ TRIES = 5  # each lost race means that the job moved on; five in a row, and the 
 
 
 async def approve_action(
-    ports: Intake, tenant_id: TenantId, identity: Identity, *, fingerprint: str, by: str, why: str
+    ports: Intake,
+    tenant_id: TenantId,
+    identity: Identity,
+    *,
+    fingerprint: str,
+    by: str,
+    why: str,
+    epoch: int | None = None,
 ) -> Job:
-    """Let the action be sent, and return its row; raises ``ArgumentsChanged`` and ``NotAwaitingApproval``."""
+    """Let the action be sent, and return its row; raises ``ArgumentsChanged`` and ``NotAwaitingApproval``.
+
+    ``epoch``: the one that was looked at, so that an approval that comes late lets no later epoch pass; ``None``: the
+    present one, whichever it is.
+    """
     for _ in range(TRIES):
         job = await find_action_job(ports.store, ports.clock, tenant_id, identity)
         if job.fingerprint != fingerprint:
             raise ArgumentsChanged("these are not the arguments that the operation has")
-        said = await ports.store.get_cold(tenant_id, job.job_id, word_place(job.epoch, Word.APPROVE))
+        meant = job.epoch if epoch is None else epoch
+        said = await ports.store.get_cold(tenant_id, job.job_id, word_place(meant, Word.APPROVE))
         if isinstance(said, ActionWord):
             return job
-        if not is_awaiting(job) or job.deadline_at <= ports.clock.now():
-            raise NotAwaitingApproval(f"the operation is {job.state}")
+        if meant != job.epoch or not is_awaiting(job) or job.deadline_at <= ports.clock.now():
+            raise NotAwaitingApproval(f"the operation is {job.state} in epoch {job.epoch}")
         approval = Approval(by=by, why=why, fingerprint=fingerprint, now=ports.clock.now(), timing=ports.timing)
         reply = await ports.store.transact(approve_ops(job, approval), ports.ids.token())
         if not isinstance(reply, Refused):

@@ -74,6 +74,10 @@ class ApproveAction(RequestBody):
     fingerprint: Annotated[
         str, Field(pattern=r"^[0-9a-f]{64}$", description="The operation's ``fingerprint``, as it was looked at.")
     ]
+    epoch: Annotated[
+        int | None,
+        Field(strict=True, ge=1, description="The ``epoch`` that was looked at; without it the present one."),
+    ] = None
     why: Annotated[str, Field(min_length=1, max_length=500, description="For the record.")]
 
 

@@ -182,6 +182,7 @@ def test_approve_lets_exactly_what_was_looked_at_be_sent(live: LiveApi) -> None:
     assert (waiting.code, before) == (ExitCode.WAIT_TIMEOUT, 0)
     assert (wrong.code, "409 fingerprint_mismatch" in wrong.err) == (ExitCode.API, True)
     assert (first.code, first.out) == (0, f"{OPERATION}  create_approved  queued  epoch 1\n")
+    assert "409 not_awaiting_approval" in run(live, *approve, fingerprint, "--epoch", "2").err
     assert json.loads(again.out)["status"] == "succeeded"
     assert len(live.targets[1].effects) == 1
 
