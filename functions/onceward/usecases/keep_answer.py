@@ -168,17 +168,20 @@ async def keep_reference(deps: Deps, held: HeldJob, call: OpenCall, reference: s
 async def keep_item(deps: Deps, held: HeldJob, item: Answer | Result) -> bool:
     """Put what a run made; ``False``: something is at its place, and stays.
 
-    A late one of a job that was erased meanwhile keeps its cost and loses its content.
+    A late one of a job that was erased meanwhile keeps its cost and loses its content. So does what is there, which
+    may be our own put, asked for again by the SDK; another's, emptied already, stays as it is.
     An erasure that begins after the look finds the item by itself: the look comes after the put.
     """
     is_put = await deps.store.put_cold(item, held.job.expires_at)
     if not held.lease.is_lost and held.lease.left() > timedelta(0):
         return is_put  # a job is erased only when it has ended, and ours has not
     row = await deps.store.get_job(held.tenant_id, held.job.identity)
-    empty = emptied(item)
-    if empty is None or (row is not None and row.job_id == held.job_id and row.erased_at is None):
+    if row is not None and row.job_id == held.job_id and row.erased_at is None:
         return is_put
     if item.blob_key is not None:
         await deps.blob.erase(item.blob_key)
-    await deps.store.transact([PutCold(empty, held.job.expires_at)], deps.ids.token())
+    there = item if is_put else await deps.store.get_cold(item.tenant_id, item.job_id, item.sort_key)
+    empty = None if there is None else emptied(there)
+    if empty is not None:
+        await deps.store.transact([PutCold(empty, held.job.expires_at)], deps.ids.token())
     return is_put

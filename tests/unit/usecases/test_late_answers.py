@@ -12,7 +12,7 @@ from onceward.usecases.cancel_job import cancel_job
 from onceward.usecases.context import Context
 from onceward.usecases.erase_job import Eraser, erase_job
 from onceward.usecases.ports import ModelReply
-from tests.support.builders import JOB_ID, TENANT, seconds
+from tests.support.builders import JOB_ID, TENANT, an_answer, seconds
 from tests.support.fakes import a_reply
 from tests.support.hooked_store import HookedStore
 from tests.support.worker_world import Ask, Said, WorkerWorld
@@ -67,6 +67,46 @@ async def test_answer_that_comes_after_the_erasure_keeps_its_cost_and_loses_its_
 
     assert (report.stopped_by, world.row.state) == ("lease_lost", JobState.CANCELLED)
     assert (answer.body is None, answer.blob_key, answer.cost.low) == (True, None, 10)
+    assert not await content_left(world)
+
+
+async def test_answer_that_another_run_had_found_is_left_as_its_erasure_left_it() -> None:
+    """The place is taken, by an answer that counts and was emptied: an item is written once."""
+
+    async def late() -> ModelReply:
+        await world.store.put_cold(an_answer(step="generate/1", body=CANARY), world.row.expires_at)
+        await outlived_by_its_erasure(world)
+        return a_reply(CANARY)
+
+    world = WorkerWorld(telling("fine"))
+    world.provider.script = [late]
+    await world.create()
+    await world.deliver()
+
+    assert [item for item in world.items.values() if isinstance(item, Answer)] == [
+        an_answer(step="generate/1", body=None)
+    ]
+    assert not await content_left(world)
+
+
+@SIZES
+async def test_answer_whose_put_was_asked_for_twice_loses_its_content_too(text: str) -> None:
+    """The SDK repeats a put whose answer was lost: the second one is refused by the first."""
+
+    async def late() -> ModelReply:
+        await outlived_by_its_erasure(world)
+        return a_reply(text)
+
+    async def put(method: Any, item: Any, expires_at: Any) -> Any:
+        await method(item, expires_at)
+        return await method(item, expires_at)
+
+    world = WorkerWorld(telling("fine"))
+    world.provider.script = [late]
+    await world.create()
+    await world.deliver(store=HookedStore(world.store, put_cold=put))
+
+    assert [item.cost.low for item in world.items.values() if isinstance(item, Answer)] == [10]
     assert not await content_left(world)
 
 
