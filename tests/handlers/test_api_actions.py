@@ -60,10 +60,15 @@ def test_a_preference_to_wait_gets_the_answer_or_a_202() -> None:
     world = ActionWorld()
     world.post()
     waited = world.post(prefer="wait=5")
+    queued = world.row
+    world.world.keep(_running(queued, world.world.clock.now()))
+    running = world.post(prefer="wait=5")
+    world.world.keep(queued)
     world.work()
     in_time = world.post(prefer="wait=5")
 
     assert (waited.status, waited.headers["preference-applied"]) == (202, "wait=5")
+    assert (running.status, running.headers["retry-after"]) == (202, "2")
     assert (in_time.status, in_time.json["status"]) == (200, "succeeded")
 
 
@@ -79,6 +84,7 @@ def test_another_payload_under_the_key_is_a_conflict_before_anything_else() -> N
         assert (answer.status, answer.json["code"]) == (409, "idempotency_key_reused")
         assert answer.headers["x-should-retry"] == "false"
     assert [given["title"] for _, given in world.target.effects] == ["Check"]
+    assert world.target.requests == 1
 
 
 def test_attempt_run_and_transport_ids_are_recorded_and_make_nothing_another_request() -> None:

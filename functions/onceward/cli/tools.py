@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
@@ -19,6 +19,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from onceward.client import AsyncOnceward
 from onceward.errors import OncewardError
 from onceward.usecases.actions import AnyAction
+from onceward.usecases.pointers import faults_of
 from onceward.usecases.registry import AnyKind, Registry
 
 DIGITS = 26  # base32 characters of a SHA-256: 130 bits
@@ -90,9 +91,8 @@ async def use(
     try:
         checked = tool.model.model_validate(dict(given)).model_dump(mode="json", by_alias=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        told_errors = [f"/{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
-        return ToolText(text=json.dumps({"code": "invalid_input", "errors": told_errors}), is_error=True)
+        faults = [asdict(fault) for fault in faults_of(error, tool.model)]
+        return ToolText(text=json.dumps({"code": "invalid_input", "errors": faults}), is_error=True)
     operation_id = tool.operation_id(checked)
     try:
         if tool.kind is not None:

@@ -55,7 +55,7 @@ class NaturalKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """The body's ``id_field`` carries our id; ``address``, with ``{key}``, finds what was made under it, id included.
+    """The body's ``id_field`` carries our id; ``address``, with ``{key}``, finds what was made, with that field in it.
 
     ``lag``: for how long after it ended a request may not be found; ``absent_code``: the ``code`` in the body of the
     404 that means "no such id" (``None``: any 404 does, also that of a wrong address, which would be a second effect).
@@ -109,6 +109,8 @@ class Endpoint:
             raise RegistrationError(f"endpoint {self.name}: a model's key is for the model alone")
         if isinstance(self.dedupe, Lookup) and PLACEHOLDER.findall(self.dedupe.address) != [KEY]:
             raise RegistrationError(f"endpoint {self.name}: a lookup's address names {{key}} and nothing else")
+        if isinstance(self.dedupe, NaturalKey) and not PLACEHOLDER.findall(self.dedupe.read_back):
+            raise RegistrationError(f"endpoint {self.name}: what is read back is named by an argument")
         if isinstance(self.dedupe, Lookup) and not self.has_body:
             raise RegistrationError(f"endpoint {self.name}: an id is looked up that no body carries")
 

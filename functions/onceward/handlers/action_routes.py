@@ -19,12 +19,11 @@ from onceward.domain.names import Identity
 from onceward.domain.tracing import new_traceparent, trace_id_of
 from onceward.errors import Forbidden, KeyDisagrees, KeyReused, MalformedKey, MissingKey, OperationInProgress
 from onceward.handlers import routes
-from onceward.handlers.action_views import action_answer, action_view, rest_of_it
+from onceward.handlers.action_views import action_answer, action_view, ask_again, time_taken
 from onceward.handlers.admission import Admitted
 from onceward.handlers.answers import admitted_of, answer
 from onceward.handlers.api_document import operation
 from onceward.handlers.idempotency import submit_once
-from onceward.handlers.job_views import retry_after
 from onceward.handlers.patience import MAX_WAIT_SECONDS, Patience, asked_wait
 from onceward.handlers.world import World
 from onceward.usecases.note_attempt import Transport, note_attempt
@@ -117,7 +116,7 @@ class ActionRoutes:
         reading = self._world.run(
             read_action(intake.store, intake.blob, intake.clock, job, timedelta(seconds=asked.seconds))
         )
-        soon = retry_after(reading.reading.job, intake.clock.now())
+        soon = ask_again(reading.reading.job, intake.clock.now())
         return reply(OK, action_view(reading), asked.headers, soon)
 
     def _wish(self, admitted: Admitted, body: PerformAction, operation_id: str) -> Submission:
@@ -158,9 +157,9 @@ class ActionRoutes:
         wait = timedelta(seconds=asked.seconds)
         reading = self._world.run(await_action(intake.store, intake.blob, intake.clock, kept.job, wait))
         job, now = reading.job, intake.clock.now()
-        soon = retry_after(job, now)
+        soon = ask_again(job, now)
         if soon is not None and not kept.is_new and not asked.headers:
-            raise OperationInProgress(f"the operation is {job.state}", retry_after=rest_of_it(job, now))
+            raise OperationInProgress(f"the operation is {job.state}", retry_after=time_taken(job, now))
         extra = {**asked.headers, **({} if kept.is_new else {"Idempotent-Replayed": "true"})}
         if soon is not None:
             extra["Location"] = f"{routes.ACTIONS}/{quote(operation_id, safe='')}"

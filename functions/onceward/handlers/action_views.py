@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from onceward.domain.job import Job
 from onceward.domain.states import JobState
-from onceward.handlers.job_views import attempt_views, error_view
+from onceward.handlers.job_views import attempt_views, error_view, retry_after
 from onceward.usecases.read_action import ActionReading, action_name
 from onceward.wire.action_views import ActionAnswer, ActionView, ActionWordView, TargetResponse, TransportAttempt
 
@@ -18,8 +18,14 @@ MOST_SHOWN = 1_000  # transport attempts; an agent that asks in a loop must not 
 LONGEST = timedelta(minutes=1)  # nobody is told to come back later than that: a person may have decided meanwhile
 
 
-def rest_of_it(job: Job, now: datetime) -> timedelta:
-    """Whole seconds for which an operation that goes on is taken: the rest of the lease, or of the wait."""
+def ask_again(job: Job, now: datetime) -> int | None:
+    """Whole seconds after which looking again may tell more; ``None``: it has ended."""
+    seconds = retry_after(job, now)
+    return None if seconds is None else min(seconds, int(LONGEST.total_seconds()))
+
+
+def time_taken(job: Job, now: datetime) -> timedelta:
+    """Whole seconds until whoever holds an operation that goes on lets go of it: the rest of its lease or its wait."""
     left = SOON
     if job.state is JobState.RUNNING and job.lease_until is not None:
         left = job.lease_until - now

@@ -10,10 +10,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Path
 from onceward.domain.job import Job
 from onceward.handlers import routes
 from onceward.handlers.action_routes import ACCEPTED, OK, identity_of_operation, operation_of, reply
-from onceward.handlers.action_views import action_answer
+from onceward.handlers.action_views import action_answer, ask_again
 from onceward.handlers.answers import admitted_of
 from onceward.handlers.api_document import operation
-from onceward.handlers.job_views import retry_after
 from onceward.handlers.world import World
 from onceward.usecases.approve_action import approve_action
 from onceward.usecases.reset_action import reset_action
@@ -72,6 +71,6 @@ class ActionWordRoutes:
 
     def _answer(self, job: Job) -> Response[str]:
         """The operation as it stands after it."""
-        soon = retry_after(job, self._world.intake.clock.now())
+        soon = ask_again(job, self._world.intake.clock.now())
         told = action_answer(job, admitted_of(self._app).operation_id, None)
         return reply(OK if soon is None else ACCEPTED, told, {}, soon)

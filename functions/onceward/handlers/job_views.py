@@ -6,11 +6,12 @@ import math
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from onceward.domain.approving import is_awaiting
 from onceward.domain.history import AttemptLine, cost_of_job, history_of
 from onceward.domain.job import Job
 from onceward.domain.money import Cost
 from onceward.domain.records import Usage
-from onceward.domain.states import JobState, WaitingFor
+from onceward.domain.states import JobState
 from onceward.errors.sentences import SENTENCES
 from onceward.kinds.extract_document import REASONS
 from onceward.usecases.read_job import Reading
@@ -67,7 +68,7 @@ def retry_after(job: Job, now: datetime) -> int | None:
     if job.state.is_terminal:
         return None
     wait = {JobState.RUNNING: ASK_RUNNING, JobState.NEEDS_REVIEW: ASK_REVIEW}.get(job.state, ASK_SOON)
-    if job.waiting_for is WaitingFor.APPROVAL:
+    if is_awaiting(job):
         wait = ASK_REVIEW
     elif job.state is JobState.WAITING and job.wake_at is not None:
         wait = max(wait, job.wake_at - now)

@@ -33,12 +33,12 @@ def enrol(access: CloudAccess, outputs: Mapping[str, str], tenants: Mapping[str,
             Item={
                 **client_key(client_id(outputs, name)),
                 "tenant_id": {"S": tenant},
-                "scopes": {"SS": scopes_of(name)},
+                "scopes": {"SS": granted_to(name)},
             },
         )
 
 
-def scopes_of(client: str, kinds: Registry = KINDS) -> list[str]:
+def granted_to(client: str, kinds: Registry = KINDS) -> list[str]:
     """What a client may do: every action of this checkout too, so that one that was just declared can be tried."""
     actions = (f"{Scope.ACTIONS}:{action.name}" for action in kinds.actions)
     return [*SCOPES.get(client, TENANTS_SCOPES), *actions]

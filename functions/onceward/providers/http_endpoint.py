@@ -116,7 +116,7 @@ class HttpEndpoint:
     async def lookup(self, key: DownstreamKey, timeout: timedelta) -> ModelReply | LookupReply:
         """What was made under a key of ours; "not found" is taken only from an answer that says so.
 
-        And "found" only from one that has the key in it: a search that finds nothing is a success too.
+        "Found" only from one that has the key in its field: a search that finds nothing is a success too.
         """
         dedupe, time = self._endpoint.dedupe, TimeLeft(self._clock, timeout)
         if not isinstance(dedupe, Lookup):
@@ -128,7 +128,7 @@ class HttpEndpoint:
         except CallFailure:
             return LookupReply.UNREACHABLE
         if reply.status in SUCCESSES:
-            return _answer(reply, self.name) if tells_of(reply, [key]) else LookupReply.UNREACHABLE
+            return _answer(reply, self.name) if tells_of(reply, [key], dedupe.id_field) else LookupReply.UNREACHABLE
         return LookupReply.NOT_FOUND if says_absent(reply, dedupe.absent_code) else LookupReply.UNREACHABLE
 
     async def _read_back(
@@ -150,7 +150,7 @@ class HttpEndpoint:
         except CallFailure as failure:
             raise _unread(failure.code) from None
         if reply.status in SUCCESSES:
-            if names and not tells_of(reply, names):
+            if not tells_of(reply, names):
                 raise _unread("target_told_of_another")
             return _answer(reply, self.name)
         if says_absent(reply, None):

@@ -58,27 +58,30 @@ def says_absent(reply: HttpReply, absent_code: str | None) -> bool:
     return told == absent_code
 
 
-def tells_of(reply: HttpReply, names: Iterable[JsonValue]) -> bool:
-    """Whether one of these stands in the answer as a value, in whatever case: an empty list tells of nothing."""
-    told = _values(reply.body)
+def tells_of(reply: HttpReply, names: Iterable[JsonValue], field: str | None = None) -> bool:
+    """Whether one of these stands in the answer as a value, in whatever case: an empty list tells of nothing.
+
+    ``field``: whose value it is to be; a search that says what it was asked for has found nothing by that.
+    """
+    told = _values(reply.body, field)
     return any(spelt(name).casefold() in told for name in names)
 
 
-def _values(body: bytes) -> frozenset[str]:
-    """All texts and numbers of a body, as they are spelt in an address; none of what is no JSON."""
+def _values(body: bytes, field: str | None) -> frozenset[str]:
+    """The texts and numbers of a body's members of that name, as they are spelt in an address; ``None``: of all."""
     try:
-        rest: list[object] = [json.loads(body)]
+        rest: list[tuple[str | None, object]] = [(None, json.loads(body))]
     except (ValueError, RecursionError):
         return frozenset()
     found: set[str] = set()
     while rest:
         match rest.pop():
-            case dict() as members:
-                rest += members.values()
-            case list() as items:
-                rest += items
-            case None:
-                pass
-            case scalar:
+            case (_, dict() as members):
+                rest += members.items()
+            case (name, list() as items):
+                rest += [(name, item) for item in items]
+            case (name, scalar) if scalar is not None and field in (None, name):
                 found.add(spelt(scalar).casefold())
+            case _:
+                pass
     return frozenset(found)

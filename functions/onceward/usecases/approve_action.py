@@ -40,7 +40,7 @@ async def approve_action(
         said = await ports.store.get_cold(tenant_id, job.job_id, word_place(meant, Word.APPROVE))
         if isinstance(said, ActionWord):
             return job
-        if meant != job.epoch or not is_awaiting(job) or job.deadline_at <= ports.clock.now():
+        if not _may_approve(ports, job, meant):
             raise NotAwaitingApproval(f"the operation is {job.state} in epoch {job.epoch}")
         approval = Approval(by=by, why=why, fingerprint=fingerprint, now=ports.clock.now(), timing=ports.timing)
         reply = await ports.store.transact(approve_ops(job, approval), ports.ids.token())
@@ -49,3 +49,8 @@ async def approve_action(
             await dispatch_job(ports.queue, after)
             return after
     raise StoreBusy("the operation kept moving while it was being approved")
+
+
+def _may_approve(ports: Intake, job: Job, epoch: int) -> bool:
+    """Whether it waits for an approval in that epoch, and lives long enough to be sent."""
+    return job.epoch == epoch and is_awaiting(job) and job.deadline_at > ports.clock.now()

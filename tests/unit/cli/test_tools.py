@@ -77,7 +77,9 @@ async def test_what_goes_wrong_is_told_to_the_model() -> None:
 
     assert (json.loads(told.text)["code"], told.is_error) == ("idempotency_key_reused", True)
     assert (said["code"], refused.is_error, sent) == ("invalid_input", True, [])
-    assert said["errors"] == ["/title: Field required"]  # which one: a model has nothing else to go by
+    assert said["errors"] == [
+        {"pointer": "/title", "detail": "Field required"}
+    ]  # which one: a model has nothing else to go by
 
 
 @asynccontextmanager

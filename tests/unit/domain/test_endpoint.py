@@ -34,6 +34,7 @@ def an_endpoint(**fields: Any) -> Endpoint:
         {"url": "https://tracker.example@elsewhere.example/"},
         {"url": "https://user@tracker.example/tasks"},
         {"dedupe": NaturalKey(read_back="https://elsewhere.example/{id}")},
+        {"dedupe": NaturalKey(read_back=URL)},
         {"dedupe": Lookup(address=URL, id_field="external_id", absent_code=None)},
         {"dedupe": Lookup(address=f"{URL}/{{title}}", id_field="external_id", absent_code=None)},
         {"dedupe": Lookup(address=f"{URL}/{{key}}", id_field="external_id", absent_code=None), "method": "DELETE"},
@@ -53,7 +54,7 @@ def test_a_contradiction_stops_a_deploy(fields: dict[str, Any]) -> None:
         ({"method": "PUT"}, False),
         ({"auth": Auth(secret="other")}, False),
         ({"dedupe": IdempotencyHeader(header="X-Request-Id")}, False),
-        ({"dedupe": NaturalKey(read_back=URL)}, False),
+        ({"dedupe": NaturalKey(read_back=f"{URL}/{{ticket}}")}, False),
         ({"dedupe": IdempotencyHeader(header="idempotency-key", window=timedelta(hours=1))}, True),
     ],
 )

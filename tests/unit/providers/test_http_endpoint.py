@@ -242,6 +242,7 @@ async def test_what_is_read_back_is_what_was_asked_for_or_nobody_knows(there: An
         (answering(204, ""), LookupReply.UNREACHABLE),
         (answering(200, []), LookupReply.UNREACHABLE),
         (answering(200, {"data": [], "url": f"/tasks?external_id={KEY}"}), LookupReply.UNREACHABLE),
+        (answering(200, {"query": KEY, "data": []}), LookupReply.UNREACHABLE),
         (answering(200, {"data": [{"id": 7, "external_id": "another"}]}), LookupReply.UNREACHABLE),
         (answering(200, "<html>"), LookupReply.UNREACHABLE),
         (answering(302, "", {"location": "/"}), LookupReply.UNREACHABLE),
@@ -257,9 +258,9 @@ async def test_only_the_lookups_own_word_says_that_nothing_happened(respond: Res
     assert seen.heads[0].startswith(f"GET /tasks/{KEY} ")
 
 
-async def test_a_lookup_finds_what_was_made() -> None:
-    """Read as the first answer would have been."""
-    made = {"id": 7, "external_id": "a/b"}
+@pytest.mark.parametrize("made", [{"id": 7, "external_id": "a/b"}, {"data": [{"id": 7, "external_id": "A/B"}]}])
+async def test_a_lookup_finds_what_was_made(made: Any) -> None:
+    """Read as the first answer would have been; a search may list it."""
     async with serving(answering(200, made)) as seen, make_client() as client:
         target = HttpEndpoint(client, an_endpoint(FIND), secret, FixedClock(), reach_of(seen))
         found = await target.lookup(DownstreamKey("a/b"), ENOUGH)
