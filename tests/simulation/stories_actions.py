@@ -71,16 +71,16 @@ def _judge_effects(checker: Checker, row: Any) -> None:
     checker.expect(10, row.state != "succeeded" or bool(arrivals), "an operation succeeded without an effect")
     checker.expect(10, row.state != "failed" or not timely, "an operation failed, and its effect happened")
     can_tell = world.scenario.capability != NONE and world.scenario.line is not Modest
-    must_tell = can_tell and not _is_worn_out(world.counter.struck)
+    must_tell = can_tell and not _is_worn_out(world.counter.struck, world.scenario.script)
     checker.expect(1, not must_tell or row.state != "needs_review", "parked, although the target can tell")
 
 
-def _is_worn_out(struck: Sequence[tuple[Boundary, Fault]]) -> bool:
+def _is_worn_out(struck: Sequence[tuple[Boundary, Fault]], script: Sequence[Script]) -> bool:
     """Whether a maybe may go to a person although the target could tell.
 
-    Its door was shut until the last attempt, or as many faults as there are attempts and lost runs have used them up.
+    Its door was shut until the last attempt, or faults and refusals, as many as there are attempts, have used them up.
     """
-    return len(struck) >= MOST_ATTEMPTS or any(fault is Fault.THROTTLE for _, fault in struck)
+    return len(struck) + len(script) >= MOST_ATTEMPTS or any(fault is Fault.THROTTLE for _, fault in struck)
 
 
 def _judge_record(checker: Checker, row: Any) -> None:

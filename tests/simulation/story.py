@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from onceward.domain.names import JobId
@@ -88,8 +89,7 @@ async def _live(world: World, checker: Checker) -> None:
     polling = world.loop.create_task(world.events.poll())
     switching = world.loop.create_task(world.throw_switch())
     try:
-        also = [] if world.scenario.also is None else [world.scenario.also(world)]
-        await _sweeping(world, asyncio.gather(*(ask(world, key) for key in world.scenario.requests), *also))
+        await _sweeping(world, _asked(world))
         await _come_to_rest(world, checker)
         for _ in range(world.scenario.redrives):
             world.queue.redrive(copies=world.scenario.copies)
@@ -110,6 +110,21 @@ async def _live(world: World, checker: Checker) -> None:
     if world.is_anything_due():
         process = world.process("sweep")
         await process.run(swept(world, process))
+
+
+async def _asked(world: World) -> None:
+    """All clients, and what happens beside them; nothing does if an outage has outlasted the tries of them all."""
+    scenario = world.scenario
+    asking = asyncio.gather(*(ask(world, key) for key in scenario.requests))
+    beside = None if scenario.also is None else world.loop.create_task(scenario.also(world))
+    await asking
+    if beside is None:
+        return
+    await asyncio.gather(*world.counter.late)
+    if scenario.requests and not world.store.rows:
+        beside.cancel()
+    with suppress(asyncio.CancelledError):
+        await beside
 
 
 async def _have_expired(world: World) -> bool:
